@@ -1,0 +1,41 @@
+# fp8jit_include_root(TARGET SCOPE FOLDER): lets TARGET write #include "FOLDER/file.h". Each folder gets an include
+# root of its own holding nothing but a link to it, so that only what is named in DEPS can be included.
+function(fp8jit_include_root target scope folder)
+  set(root ${CMAKE_BINARY_DIR}/include-roots/${folder})
+  file(MAKE_DIRECTORY ${root})
+  if(NOT EXISTS ${root}/${folder})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${root}/${folder} SYMBOLIC)
+  endif()
+  target_include_directories(${target} ${scope} ${root})
+endfunction()
+
+# fp8jit_library(NAME SOURCES ... DEPS ...): the static library of one folder. Dependencies are PRIVATE: what a
+# folder includes, itself or through a header, it must name itself.
+function(fp8jit_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  fp8jit_include_root(${name} PUBLIC ${folder})
+  if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include)
+    target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  endif()
+  target_link_libraries(${name} PRIVATE fp8jit_options ${ARG_DEPS})
+endfunction()
+
+# fp8jit_test(NAME LABELS unit SOURCES ... DEPS ...): a GoogleTest program whose tests carry the given labels.
+function(fp8jit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  fp8jit_include_root(${name} PRIVATE tests)
+  target_link_libraries(${name} PRIVATE fp8jit_options ${ARG_DEPS} GTest::gtest_main GTest::gmock)
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABELS}")
+endfunction()
+
+# fp8jit_benchmark(NAME SOURCES ... DEPS ...): a Google Benchmark program; never part of a test run.
+function(fp8jit_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  fp8jit_include_root(${name} PRIVATE bench)
+  target_link_libraries(${name} PRIVATE fp8jit_options ${ARG_DEPS} benchmark::benchmark)
+endfunction()

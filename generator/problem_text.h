@@ -1,0 +1,36 @@
+// The problem grammar: one line names a problem everywhere (cache key, argument, shape file, log).
+// Main entries: parseProblem, printProblem.
+#pragma once
+
+#include "fp8jit/problem.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace fp8jit {
+
+/// Reads a line such as "gemm m=64 n=128 k=256 sa=1x128 sb=128x128" (keys in any order) and
+/// validates it. Errors: InvalidArgument for unknown, repeated, inapplicable or malformed keys and
+/// for values that break the grammar; the message names the key, what was found and what is
+/// expected. Legal lines that this build cannot run are accepted here (see checkSupported).
+llvm::Expected<Problem> parseProblem(llvm::StringRef text);
+
+/// The canonical line of a valid problem; parseProblem(printProblem(p)) == p.
+std::string printProblem(const Problem &problem);
+std::string printProblem(const GemmProblem &problem);
+std::string printProblem(const QuantProblem &problem);
+
+/// Checks a problem that was filled in as a struct by the rules of the grammar. Errors:
+/// InvalidArgument.
+llvm::Error validateProblem(const Problem &problem);
+
+/// The m bucket that serves `m`: the upper edge, one of 1, 2, 4, ..., 8192, 2^31-1. m = 0 belongs
+/// to bucket 1.
+std::int64_t bucketUpperEdge(std::int64_t m);
+
+/// The winner key: the canonical line with m replaced by its bucket, "gemm m<=64 n=...".
+std::string printBucketKey(const Problem &problem);
+
+} // namespace fp8jit
