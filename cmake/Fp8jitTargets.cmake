@@ -1,8 +1,10 @@
 # fp8jit_include_root(TARGET SCOPE FOLDER): lets TARGET write #include "FOLDER/file.h". Each folder gets an include
 # root of its own holding nothing but a link to it, so that only what is named in DEPS can be included.
 function(fp8jit_include_root target scope folder)
-  set(root ${CMAKE_BINARY_DIR}/include-roots/${folder})
-  file(MAKE_DIRECTORY ${root})
+  string(REPLACE "/" "." name ${folder}) # flat, so that the root of emulator/ptx does not lie in that of emulator
+  set(root ${CMAKE_BINARY_DIR}/include-roots/${name})
+  cmake_path(GET folder PARENT_PATH parent)
+  file(MAKE_DIRECTORY ${root}/${parent})
   if(NOT EXISTS ${root}/${folder})
     file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${root}/${folder} SYMBOLIC)
   endif()
