@@ -1,11 +1,56 @@
 // The decoded program: what the front end (emulator/ptx) hands to the interpreter (emulator/exec).
+// Main entry: loadModule.
 //
 // Registers. A kernel's register file is an array of 128-byte slots per warp: 32 lanes x 32 bits. A
 // 64-bit register takes two neighbouring slots, used as 32 lanes x 64 bits. 8- and 16-bit registers
-// live in the low bits of a 32-bit slot. Predicates are registers of a second file: one 32-bit lane
-// mask each. Immediates and special registers are slots too: the front end lists them (constants,
-// specials) and the interpreter fills them before a warp starts, so that an operand is always a
-// slot.
+// live in the low bits of a 32-bit slot: a writer stores them zero-extended, a reader takes the low
+// bits. Predicates are registers of a second file: one 32-bit lane mask each. Immediates, special
+// registers and addresses of variables are slots too: the front end lists them (constants,
+// specials, symbols, constantPredicates) and the interpreter fills them before a warp starts, so
+// that an operand is always a slot. They are never shared with other values and never written.
+//
+// Operands of an instruction: destinations, then sources, as slots; `p` marks an index into the
+// predicate file, `?` an operand that may be kNoSlot (absent, or the sink `_`). `a+` is an address:
+// the slot holds a base to which `immediate` (second address: `immediate2`) is added; bit i of
+// `addressBits` says that the i-th address of the instruction is 64 bits wide (else 32). An address
+// without a register has a constant or symbol slot as its base.
+//
+//   Mov, Not, Neg, Abs, Popc, Cvt, Rcp ...  d | a         (type Pred: d and a are predicates, as in
+//                                           And, Or, Xor, Not; negateSource: of the last source)
+//   MovPack        d | a0 .. aN-1           type: the whole, srcType: an element, vector = N
+//   MovUnpack      d0? .. dN-1? | a         the same
+//   ReadSpecial    d |                      immediate: a Special that changes with time
+//   Ld             d0? .. dN-1? | a+        type: one element; dstBits may be wider than the type:
+//                                           sign- or zero-extend; volatileAccess, noncoherent
+//   LdParam        d0? .. dN-1? | a+?       no address: the offset in the parameter block is
+//                                           `immediate`
+//   St             | a+ s0 .. sN-1          low bits of registers of srcBits
+//   Cvta, CvtaTo   d | a                    between Space `space` and generic; 64-bit or 32-bit
+//   IsSpacep       p | a
+//   Prefetch       | a+
+//   Add .. Shr, Fma, MadLo ...              d | a b [c]; shift counts are 32-bit
+//   Bfe            d | a pos len            Bfi  d | a b pos len          Shf*  d | a b c
+//   Lop3           d | a b c                immediate: the table           Prmt  d | a b c
+//   CvtPack etc.   cvt of two f32 into a packed type: d | a b, a in the upper half
+//   Setp           p q? | a b [pc]          pc when boolOp != None; negateSource negates pc;
+//                                           packed types: p is the low half's result, q the high's
+//   Set            d | a b [pc]             type: of d; srcType: of the comparison
+//   Selp           d | a b pc               Slct  d | a b c; srcType: S32 or F32, of c
+//   Bra            |                        target; uniform: all live lanes of the split agree
+//   BrxIdx         | i                      branchTargets[immediate + i], i < immediate2
+//   Ret and Exit   |                        end the thread (calls are expanded by the front end)
+//   Shfl           d p? | a b c mask
+//   VoteAll/Any/Uni  p | pa mask            VoteBallot  d | pa mask        (negateSource: of pa)
+//   Redux          d | a mask               atomic: the operation
+//   MatchAny       d | a mask               MatchAll    d p? | a mask
+//   Activemask     d |                      BarWarpSync | mask             Nanosleep | a
+//   BarSync        | id count?              BarArrive   | id count         (slots; aligned flag)
+//   BarRed         d or p | id count? pa    boolOp And, Or: p; Popc: d     (negateSource: of pa)
+//   Atom           d? | a+ b [c]            Red | a+ b                     c: of cas
+//   CpAsync        | a+ a+ size? pIgnore?   first the shared, then the global address; cpSize
+//   CpAsyncWait    |                        immediate: groups that may stay pending
+//   LdMatrix       d0 .. dN-1 | a+          vector = N matrices; transpose
+//   Mma            D.. | A.. B.. C..        m n k, formatA, formatB, type = of D, srcType = of C
 #pragma once
 
 #include <cstdint>
@@ -15,6 +60,7 @@
 
 namespace fp8jit::emulator {
 
+/// Element types. A two-letter suffix x2 names a packed pair.
 enum class Type : std::uint8_t {
   None,
   Pred,
@@ -41,6 +87,7 @@ enum class Type : std::uint8_t {
   E5M2x2,
 };
 
+/// State spaces; Generic when the instruction names none.
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
 
 enum class Compare : std::uint8_t {
@@ -78,6 +125,7 @@ enum class Op : std::uint16_t {
   Mov,
   MovPack,
   MovUnpack,
+  ReadSpecial,
   Cvta,
   CvtaTo,
   Ld,
@@ -144,7 +192,7 @@ enum class Op : std::uint16_t {
   CvtPack,
   // control
   Bra,
-  Call,
+  BrxIdx,
   Ret,
   Exit,
   Trap,
@@ -186,7 +234,9 @@ struct Modifiers {
   AtomicOp atomic = AtomicOp::None;
   bool ftz = false, sat = false, satfinite = false, relu = false, approx = false, nan = false,
        carryIn = false, carryOut = false, volatileAccess = false, noncoherent = false,
-       transpose = false, uniform = false;
+       transpose = false, uniform = false, aligned = false;
+  bool negateSource = false;   ///< the predicate among the sources (the last one) is negated
+  bool xorSignAbs = false;     ///< min and max: .xorsign.abs
   std::uint8_t cpSize = 0;     ///< cp.async bytes: 4, 8, 16
   std::uint8_t bytesExtra = 0; ///< reserved
   // mma: shape and operand formats (type = D and C)
@@ -209,12 +259,16 @@ struct Instruction {
   std::uint8_t vector =
       1; ///< elements of a vector ld/st or of mov pack/unpack; matrices of ldmatrix
   std::uint8_t numDst = 0, numSrc = 0;
+  std::uint8_t dstBits = 32;    ///< lane width of the destination slots: 32 (one slot) or 64 (two)
+  std::uint8_t srcBits = 32;    ///< lane width of the first value source
+  std::uint8_t addressBits = 0; ///< bit i: the i-th address operand is 64 bits wide
   bool guardNegate = false;
   std::uint32_t guard = kNoSlot; ///< predicate index
   std::uint32_t operands =
       0; ///< first index into Kernel::operands: numDst destinations, then numSrc sources
   std::int64_t immediate =
       0; ///< address displacement, lop3 table, cp.async group count, barrier id, ...
+  std::int64_t immediate2 = 0;    ///< displacement of the second address; entries of BrxIdx
   std::uint32_t target = kNoSlot; ///< branch target (instruction index)
   std::uint32_t line = 0;         ///< line in the PTX text
   Modifiers mods;
@@ -227,6 +281,20 @@ struct ConstantSlot {
   bool is64 = false;
 };
 
+/// A slot that holds the address of Module::globals[global] plus `addend`, 64 bits in two slots.
+struct SymbolSlot {
+  std::uint32_t slot = 0;
+  std::uint32_t global = 0;
+  std::int64_t addend = 0;
+};
+
+/// A predicate that is the same in every lane and never written.
+struct ConstantPredicate {
+  std::uint32_t index = 0;
+  bool value = false;
+};
+
+/// Special registers. Those from Clock on change with time and appear only in ReadSpecial.
 enum class Special : std::uint8_t {
   TidX,
   TidY,
@@ -251,19 +319,25 @@ enum class Special : std::uint8_t {
   LaneMaskLe,
   LaneMaskGt,
   LaneMaskGe,
-  Clock,
-  Clock64,
-  GlobalTimer,
   DynamicSmemSize,
   TotalSmemSize,
+  Clock,
+  ClockHi,
+  Clock64,
+  GlobalTimer,
+  GlobalTimerLo,
+  GlobalTimerHi,
 };
 
+/// A slot that holds a special register; one slot of 32 bits unless is64 (GridId).
 struct SpecialSlot {
   std::uint32_t slot = 0;
-  Special special =
-      Special::TidX; ///< Clock, Clock64 and GlobalTimer are read at their instruction instead
+  Special special = Special::TidX;
+  bool is64 = false;
 };
 
+/// A kernel parameter's place in the parameter block: bytes, naturally aligned in declaration
+/// order.
 struct Parameter {
   std::string name;
   std::uint32_t offset = 0, sizeBytes = 0, align = 0;
@@ -280,10 +354,25 @@ struct Kernel {
   std::vector<std::uint32_t> operands;
   std::vector<ConstantSlot> constants;
   std::vector<SpecialSlot> specials;
+  std::vector<SymbolSlot> symbols;
+  std::vector<ConstantPredicate> constantPredicates;
+  std::vector<std::uint32_t> branchTargets; ///< instruction indices of all BrxIdx tables
+  /// Static shared variables lie from offset 0; `extern` ones begin at dynamicSharedOffset.
   std::uint32_t staticSharedBytes = 0;
-  std::uint32_t localBytes = 0; ///< per thread
-  std::uint32_t maxThreads = 0; ///< .maxntid product, 0 if absent
+  std::uint32_t dynamicSharedOffset = 0; ///< staticSharedBytes rounded up to the alignment asked
+  std::uint32_t localBytes = 0;          ///< per thread
+  std::uint32_t maxThreads = 0;          ///< .maxntid product, 0 if absent
   std::uint32_t minBlocksPerSm = 0;
+  std::uint32_t maxRegisters = 0;               ///< .maxnreg, 0 if absent
+  std::uint32_t requiredThreads[3] = {0, 0, 0}; ///< .reqntid, 0 if absent
+};
+
+/// Eight bytes of an initialised variable that hold the address of Module::globals[global] +
+/// addend.
+struct Relocation {
+  std::uint64_t offset = 0;
+  std::uint32_t global = 0;
+  std::int64_t addend = 0;
 };
 
 /// A variable in global or constant memory: initial bytes, zero beyond them.
@@ -292,9 +381,11 @@ struct GlobalVariable {
   std::uint32_t align = 1;
   std::uint64_t sizeBytes = 0;
   std::vector<std::uint8_t> initial;
+  std::vector<Relocation> relocations;
   bool isConst = false;
 };
 
+/// Everything that one PTX text declares.
 struct Module {
   std::string target; ///< "sm_89"
   int ptxMajor = 0, ptxMinor = 0;
