@@ -24,6 +24,8 @@ function(fp8jit_library name)
   target_link_libraries(${name} PRIVATE fp8jit_options ${ARG_DEPS})
 endfunction()
 
+add_custom_target(unit_tests) # every program with tests of label unit: what the sanitizer runs need
+
 # fp8jit_test(NAME LABELS unit SOURCES ... DEPS ...): a GoogleTest program whose tests carry the given labels.
 function(fp8jit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
@@ -32,6 +34,24 @@ function(fp8jit_test name)
   target_link_libraries(${name} PRIVATE fp8jit_options ${ARG_DEPS} GTest::gtest_main GTest::gmock)
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABELS}")
+  if("unit" IN_LIST ARG_LABELS)
+    add_dependencies(unit_tests ${name})
+  endif()
+endfunction()
+
+# fp8jit_script_test(NAME LABELS emu [TIMEOUT SECONDS] SCRIPT file.py ARGS ...): a Python script as one test; it fails by
+# its exit status. Left out where there is no FP8JIT_PYTHON.
+function(fp8jit_script_test name)
+  cmake_parse_arguments(ARG "" "SCRIPT;TIMEOUT" "ARGS;LABELS" ${ARGN})
+  if(NOT FP8JIT_PYTHON)
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${FP8JIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SCRIPT} ${ARG_ARGS}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if(ARG_TIMEOUT)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  endif()
 endfunction()
 
 # fp8jit_benchmark(NAME SOURCES ... DEPS ...): a Google Benchmark program; never part of a test run.
@@ -40,4 +60,5 @@ function(fp8jit_benchmark name)
   add_executable(${name} ${ARG_SOURCES})
   fp8jit_include_root(${name} PRIVATE bench)
   target_link_libraries(${name} PRIVATE fp8jit_options ${ARG_DEPS} benchmark::benchmark)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/bench)
 endfunction()
