@@ -42,12 +42,18 @@ struct GeneratedSource {
   std::vector<KernelEntry> entries;
 };
 
+/// What every launch of a source promises about its element pointers (a, b, d; x, q). Bytes16 is
+/// the fast one; Element takes buffers that are aligned to their element only, by way of narrower
+/// loads and stores. The results are the same bits.
+enum class PointerAlignment : std::uint8_t { Bytes16, Element };
+
 /// Pure: the same input gives the same bytes. m enters the text nowhere but in the banner's problem
 /// line, where its bucket stands; n and k are baked in. Errors: Unsupported, InvalidArgument
 /// (checkSupported, checkConfig).
-llvm::Expected<GeneratedSource> generateSource(const Problem &problem, const Config &config,
-                                               const GpuProfile &profile,
-                                               const TemplateLibrary &templates);
+llvm::Expected<GeneratedSource>
+generateSource(const Problem &problem, const Config &config, const GpuProfile &profile,
+               const TemplateLibrary &templates,
+               PointerAlignment alignment = PointerAlignment::Bytes16);
 
 /// Blocks of entry `entryIndex` of the source of (problem, config) for the run-time m of `problem`.
 std::int64_t gridBlocks(const Problem &problem, const Config &config, std::size_t entryIndex);

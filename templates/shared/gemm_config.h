@@ -22,8 +22,12 @@ struct GemmConfig {
   /// Whether the kernel template accepts this configuration (limits of the device aside).
   constexpr bool isValid() const {
     return tileM > 0 && tileN > 0 && warpsM > 0 && warpsN > 0 && (tileK == 64 || tileK == 128) &&
-           tileM % (16 * warpsM) == 0 && tileN % (8 * warpsN) == 0 && 128 % warpTileN() == 0 &&
-           stages >= 2 && stages <= 8 && threads() <= 1024 && groupM >= 1;
+           tileM % (16 * warpsM) == 0 && tileN % (16 * warpsN) == 0 && 128 % warpTileN() == 0 &&
+           // The running and the partial sums of a thread have to stay in registers.
+           warpTileM() * warpTileN() <= 64 * 32 && threads() <= 1024 &&
+           // Every pass of the block over a tile fills whole rows of 16-byte chunks.
+           tileM * tileK % (16 * threads()) == 0 && tileN * tileK % (16 * threads()) == 0 &&
+           stages >= 2 && stages <= 8 && groupM >= 1;
   }
   friend constexpr bool operator==(const GemmConfig &, const GemmConfig &) = default;
 };

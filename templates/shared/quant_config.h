@@ -7,8 +7,10 @@ namespace fp8jit {
 struct QuantConfig {
   int threads;       ///< per block
   int vectorBytes;   ///< bytes of X per load: 16, 8, 4 or 2
-  int unitsPerBlock; ///< scale units (or vectors per thread for tensor scaling) handled by one
-                     ///< block
+  int unitsPerBlock; ///< scale units of one block; with tensor scales, vectors per thread
+
+  /// Threads that share one unit (not for tensor scales).
+  constexpr int threadsPerUnit() const { return threads / unitsPerBlock; }
 
   constexpr bool isValid() const {
     return threads >= 32 && threads <= 1024 && threads % 32 == 0 && unitsPerBlock >= 1 &&
