@@ -128,6 +128,9 @@ public:
   Result<Kernel> prepare(const Problem &problem, std::string_view config = {});
   /// The CUDA source that serves `problem`, without compiling it.
   Result<std::string> source(const Problem &problem, std::string_view config = {});
+  /// What would serve `problem`: its configuration, where that comes from, and the source; compiles
+  /// and loads nothing. kernelKey is empty where no NVRTC can be found.
+  Result<KernelInfo> describe(const Problem &problem, std::string_view config = {});
 
   /// As opened, for example "emulator:sm_89"; the driver's name of it; its target, for example
   /// "sm_89".

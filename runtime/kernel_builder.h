@@ -1,0 +1,84 @@
+// Problem and configuration to a compiled binary: generate, look up by key, compile at most once,
+// store. Needs no device, so prewarm and inspect use it for any architecture. Main entry:
+// KernelBuilder::build.
+#pragma once
+
+#include "cache/store.h"
+#include "fp8jit/engine.h"
+#include "generator/generate.h"
+#include "runtime/compiler.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace fp8jit {
+
+/// A source with its binary. Immutable once built.
+struct BuiltKernel {
+  std::string key; ///< 64 hex digits over everything that decides the binary
+  GeneratedSource source;
+  StoredBinary binary;
+  CacheSource origin = CacheSource::Compiled; ///< Disk or Compiled
+};
+
+/// Version of what host and kernel agree on beyond the source: the parameter structs and how they
+/// are passed. Raised whenever a binary of an older build must not be launched by this one.
+inline constexpr int kKernelAbiVersion = 1;
+
+/// The kernel key: SHA-256 over length-prefixed fields, so that no two different inputs share a
+/// text. `arch` as in "89".
+std::string kernelKey(llvm::StringRef source, llvm::StringRef arch,
+                      llvm::StringRef compilerIdentity);
+
+/// WinnerKey::toolchain for this compiler, target and set of templates.
+std::string toolchainText(llvm::StringRef compilerIdentity, llvm::StringRef arch,
+                          llvm::StringRef templatesHash);
+
+/// Thread safe. Several threads that ask for one key share one compilation; a failed one is
+/// reported to those who waited and tried again by the next.
+class KernelBuilder {
+public:
+  struct Parts {
+    TemplateLibrary templates;
+    std::shared_ptr<Compiler> compiler;
+    std::shared_ptr<Store> store;                   ///< null: nothing is looked up or kept
+    std::function<void(llvm::StringRef)> onWarning; ///< may be empty
+  };
+  explicit KernelBuilder(Parts parts);
+  ~KernelBuilder();
+
+  /// The source of a problem; m enters as its bucket. Errors: Unsupported, InvalidArgument.
+  llvm::Expected<GeneratedSource> generate(const Problem &problem, const Config &config,
+                                           const GpuProfile &profile) const;
+
+  /// Generates, then takes the binary from the store or compiles and stores it. A store that cannot
+  /// be written costs one warning. Errors: those of generate and Compiler::compile.
+  llvm::Expected<std::shared_ptr<const BuiltKernel>>
+  build(const Problem &problem, const Config &config, const GpuProfile &profile);
+
+  /// The stored binary that a winner row names, without any compiler. Nothing if it is absent or
+  /// does not hold the entries of the source generated for (problem, config) today.
+  std::shared_ptr<const BuiltKernel> findByKey(llvm::StringRef key, const Problem &problem,
+                                               const Config &config, const GpuProfile &profile);
+
+  Compiler &compiler() const { return *parts_.compiler; }
+  const TemplateLibrary &templates() const { return parts_.templates; }
+
+private:
+  struct Flight;
+  llvm::Expected<std::shared_ptr<const BuiltKernel>>
+  lookUpOrCompile(const std::string &key, GeneratedSource source, const GpuProfile &profile);
+
+  Parts parts_;
+  std::mutex mutex_; ///< guards flights_; never held while compiling
+  llvm::StringMap<std::shared_ptr<Flight>> flights_;
+};
+
+} // namespace fp8jit
