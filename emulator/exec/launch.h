@@ -22,8 +22,10 @@ struct LaunchRequest {
   const Kernel *kernel = nullptr;
   Dim3 grid, block;
   std::uint32_t dynamicSharedBytes = 0;
-  std::vector<std::uint8_t> params; ///< kernel->paramBytes bytes
-  std::uint64_t blockSample = 0;    ///< 0: every block; else at most so many, spread over the grid
+  std::vector<std::uint8_t> params;           ///< kernel->paramBytes bytes
+  std::vector<std::uint64_t> globalAddresses; ///< device address of each of module->globals
+  std::uint32_t registersPerThread = 0;       ///< for the occupancy of the model; 0: assume 128
+  std::uint64_t blockSample = 0; ///< 0: every block; else at most so many, spread over the grid
   EmulatorStrictness strictness = EmulatorStrictness::Strict;
 };
 
