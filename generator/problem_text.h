@@ -14,7 +14,8 @@ namespace fp8jit {
 /// Reads a line such as "gemm m=64 n=128 k=256 sa=1x128 sb=128x128" (keys in any order) and
 /// validates it. Errors: InvalidArgument for unknown, repeated, inapplicable or malformed keys and
 /// for values that break the grammar; the message names the key, what was found and what is
-/// expected. Legal lines that this build cannot run are accepted here (see checkSupported).
+/// expected; Unsupported for what the grammar reserves (ggemm, gquant, batch). Other legal lines
+/// that this build cannot run are accepted here (see checkSupported).
 llvm::Expected<Problem> parseProblem(llvm::StringRef text);
 
 /// The canonical line of a valid problem; parseProblem(printProblem(p)) == p.
@@ -23,8 +24,12 @@ std::string printProblem(const GemmProblem &problem);
 std::string printProblem(const QuantProblem &problem);
 
 /// Checks a problem that was filled in as a struct by the rules of the grammar. Errors:
-/// InvalidArgument.
+/// InvalidArgument; Unsupported for a reserved `batch`.
 llvm::Error validateProblem(const Problem &problem);
+
+/// The words of the grammar, for messages: "e4m3", "none"; "1x128".
+llvm::StringRef formatName(Format format);
+llvm::StringRef scaleUnitName(ScaleUnit unit);
 
 /// The m bucket that serves `m`: the upper edge, one of 1, 2, 4, ..., 8192, 2^31-1. m = 0 belongs
 /// to bucket 1.
