@@ -20,6 +20,8 @@ struct MmaShape {
   MmaFormat a = MmaFormat::E4M3;
   MmaFormat b = MmaFormat::E4M3;
   MmaAccumulator accumulator = MmaAccumulator::F32;
+
+  bool operator==(const MmaShape &) const = default;
 };
 
 /// Most fragment registers that one operand of a supported shape has.
