@@ -29,7 +29,7 @@ NvrtcSearch NvrtcSearch::fromEnvironment() {
   search.file = readEnvironment(EnvironmentVariable::Nvrtc);
   const std::string cudaHome = readEnvironment(EnvironmentVariable::CudaHome);
   for (const std::string &root :
-       {cudaHome, std::string("/usr/local/cuda"), std::string(FP8JIT_CUDA_PREFIX)}) {
+       {cudaHome, std::string(FP8JIT_CUDA_PREFIX), std::string("/usr/local/cuda")}) {
     if (!root.empty()) {
       search.folders.push_back(root + "/lib64");
       search.folders.push_back(root + "/lib");
