@@ -37,6 +37,27 @@ constexpr long long gemmGridBlocks(const GemmConfig &config, long long m, long l
   return ((m + config.tileM - 1) / config.tileM) * ((n + config.tileN - 1) / config.tileN);
 }
 
+/// The first element of the tile that a block computes.
+struct BlockPlace {
+  int row;
+  int column;
+};
+
+/// Grouped raster: groupM block rows are walked column by column, so that blocks in flight share
+/// rows of A and of B in the L2 cache. `block` counts from 0 below gemmGridBlocks.
+constexpr BlockPlace blockPlace(GemmConfig config, unsigned block, int m, int n) {
+  const unsigned rows = (static_cast<unsigned>(m) + config.tileM - 1) / config.tileM;
+  const unsigned columns =
+      n == 0 ? 1 : (static_cast<unsigned>(n) + config.tileN - 1) / config.tileN;
+  const unsigned group = block / (config.groupM * columns);
+  const unsigned firstRow = group * config.groupM;
+  const unsigned groupRows =
+      rows - firstRow < static_cast<unsigned>(config.groupM) ? rows - firstRow : config.groupM;
+  const unsigned inGroup = block % (config.groupM * columns);
+  return {.row = static_cast<int>((firstRow + inGroup % groupRows) * config.tileM),
+          .column = static_cast<int>(inGroup / groupRows * config.tileN)};
+}
+
 /// The one argument of every GEMM kernel, passed by value. Device pointers; see docs/problems.md
 /// for the layouts.
 struct GemmParams {

@@ -1,0 +1,4 @@
+// Sample: where the scales enter.
+#pragma once
+
+#include "gemm/scale_block.cuh"
