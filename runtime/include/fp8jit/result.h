@@ -23,10 +23,10 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
 public:
-  Result(T value)
-      : state_(std::move(value)) {} // NOLINT(google-explicit-constructor): return value;
-  Result(Error error)
-      : state_(std::move(error)) {} // NOLINT(google-explicit-constructor): return error;
+  // NOLINTNEXTLINE(google-explicit-constructor): return value;
+  Result(T value) : state_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): return error;
+  Result(Error error) : state_(std::move(error)) {}
 
   bool ok() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return ok(); }
@@ -64,8 +64,8 @@ template <>
 class [[nodiscard]] Result<void> {
 public:
   Result() = default;
-  Result(Error error)
-      : error_(std::move(error)) {} // NOLINT(google-explicit-constructor): return error;
+  // NOLINTNEXTLINE(google-explicit-constructor): return error;
+  Result(Error error) : error_(std::move(error)) {}
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
