@@ -5,6 +5,7 @@
 #include "generator/problem_keys.h"
 #include "generator/problem_validate.h"
 #include "support/error.h"
+#include "support/quote.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,17 +19,6 @@ namespace fp8jit {
 static constexpr llvm::StringRef kSpaces = " \t\r\n\v\f";
 static constexpr std::int64_t kLargestBucket = 8192;
 static constexpr std::int64_t kUnboundedBucket = 2147483647;
-
-/// Text of the caller in quotes, made safe for one line of a message.
-static std::string quote(llvm::StringRef text) {
-  constexpr std::size_t kLongest = 60;
-  std::string safe;
-  llvm::raw_string_ostream os(safe);
-  os << '\'';
-  llvm::printEscapedString(text.take_front(kLongest), os);
-  os << (text.size() > kLongest ? "...'" : "'");
-  return os.str();
-}
 
 template <typename P>
 static std::string keyNames() {
@@ -47,7 +37,7 @@ static llvm::Error assignKey(P &problem, const ProblemKey<P> &key, llvm::StringR
     std::int64_t value = 0;
     if (!parseNumber(text, value)) {
       return fail(ErrorCode::InvalidArgument,
-                  "key " + key.name + ": found " + quote(text) +
+                  "key " + key.name + ": found " + quoteText(text) +
                       ", expected a decimal number without sign, below 2^63");
     }
     key.set(problem, value);
@@ -59,7 +49,7 @@ static llvm::Error assignKey(P &problem, const ProblemKey<P> &key, llvm::StringR
       return llvm::Error::success();
     }
   }
-  return fail(ErrorCode::InvalidArgument, "key " + key.name + ": found " + quote(text) +
+  return fail(ErrorCode::InvalidArgument, "key " + key.name + ": found " + quoteText(text) +
                                               ", expected " + choiceNames(key.choices));
 }
 
@@ -68,7 +58,7 @@ template <typename P>
 static llvm::Error assignToken(llvm::StringRef operation, llvm::StringRef token, P &problem,
                                llvm::SmallVectorImpl<bool> &isGiven) {
   if (!token.contains('=')) {
-    return fail(ErrorCode::InvalidArgument, operation + ": found " + quote(token) +
+    return fail(ErrorCode::InvalidArgument, operation + ": found " + quoteText(token) +
                                                 ", expected key=value with a key of " +
                                                 keyNames<P>());
   }
@@ -85,7 +75,7 @@ static llvm::Error assignToken(llvm::StringRef operation, llvm::StringRef token,
     isGiven[i] = true;
     return assignKey(problem, keys[i], value);
   }
-  return fail(ErrorCode::InvalidArgument, "key " + quote(name) + " is unknown to " + operation +
+  return fail(ErrorCode::InvalidArgument, "key " + quoteText(name) + " is unknown to " + operation +
                                               ", expected one of " + keyNames<P>());
 }
 
@@ -155,7 +145,7 @@ llvm::Expected<Problem> parseProblem(llvm::StringRef text) {
                                             "gemm and quant");
   }
   return fail(ErrorCode::InvalidArgument,
-              "operation: found " + quote(operation) + ", expected gemm or quant");
+              "operation: found " + quoteText(operation) + ", expected gemm or quant");
 }
 
 /// The line of `problem` with `sizeText` in place of "m=<m>".

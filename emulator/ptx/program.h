@@ -31,6 +31,9 @@
 //   Add .. Shr, Fma, MadLo ...              d | a b [c]; shift counts are 32-bit
 //   Bfe            d | a pos len            Bfi  d | a b pos len          Shf*  d | a b c
 //   Lop3           d | a b c                immediate: the table           Prmt  d | a b c
+//   Prmt           immediate: 0 (default form), then f4e 1, b4e 2, rc8 3, ecl 4, ecr 5, rc16 6
+//   Testp          p | a, immediate: finite 0, infinite 1, number 2, notanumber 3, normal 4,
+//                  subnormal 5             Bfind  d | a, immediate: 1 for .shiftamt
 //   CvtPack etc.   cvt of two f32 into a packed type: d | a b, a in the upper half
 //   Setp           p q? | a b [pc]          pc when boolOp != None; negateSource negates pc;
 //                                           packed types: p is the low half's result, q the high's

@@ -42,7 +42,6 @@ struct DriverApi {
   decltype(&::cuMemFree_v2) memFree = nullptr;
   decltype(&::cuMemcpyHtoD_v2) memcpyHtoD = nullptr;
   decltype(&::cuMemcpyDtoH_v2) memcpyDtoH = nullptr;
-  decltype(&::cuMemsetD8Async) memsetD8Async = nullptr;
 
   decltype(&::cuEventCreate) eventCreate = nullptr;
   decltype(&::cuEventDestroy_v2) eventDestroy = nullptr;

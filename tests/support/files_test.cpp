@@ -1,0 +1,81 @@
+#include "support/files.h"
+#include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+namespace fp8jit {
+namespace {
+
+using testing::outcomeOf;
+using testing::TemporaryFolder;
+
+TEST(FilesTest, ReadsBackWhatItWrote) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("data 100%.bin");
+
+  ASSERT_OK(writeFileAtomically(path, {"ab", llvm::StringRef("c\0d", 3)}));
+  llvm::Expected<std::string> text = readFile(path);
+
+  ASSERT_OK(text);
+  EXPECT_EQ(*text, std::string("abc\0d", 5));
+  EXPECT_EQ(folder.countEntries(), 1U);
+}
+
+TEST(FilesTest, ReplacesAFileWhole) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("data", "a long old text");
+
+  ASSERT_OK(writeFileAtomically(path, {"new"}));
+
+  llvm::Expected<std::string> text = readFile(path);
+  ASSERT_OK(text);
+  EXPECT_EQ(*text, "new");
+}
+
+TEST(FilesTest, MissingFilesAreNotFound) {
+  const TemporaryFolder folder;
+
+  EXPECT_FAILS(readFile(folder.file("absent")), ErrorCode::NotFound);
+  EXPECT_FAILS(readFile(folder.write("file", "") + "/below"), ErrorCode::NotFound);
+}
+
+TEST(FilesTest, FoldersAndShortFilesAreRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("data", "12345");
+
+  EXPECT_FAILS(readFile(folder.path()), ErrorCode::InvalidArgument);
+  EXPECT_FAILS(readFile("/dev/null"), ErrorCode::InvalidArgument);
+  EXPECT_FAILS(readFileRange(path, 3, 3), ErrorCode::InvalidArgument);
+  EXPECT_FAILS(readFileRange(path, 6, 0), ErrorCode::InvalidArgument);
+  EXPECT_OK(readFileRange(path, 3, 2));
+}
+
+TEST(FilesTest, CheckWritableLeavesNoTrace) {
+  const TemporaryFolder folder;
+  const std::string old = folder.write("old", "kept");
+
+  EXPECT_OK(checkWritable(folder.file("new")));
+  EXPECT_OK(checkWritable(old));
+
+  EXPECT_EQ(folder.countEntries(), 1U);
+  llvm::Expected<std::string> text = readFile(old);
+  ASSERT_OK(text);
+  EXPECT_EQ(*text, "kept");
+}
+
+TEST(FilesTest, RefusesTargetsThatCannotBecomeAFile) {
+  const TemporaryFolder folder;
+  const std::string targets[] = {"", folder.path(), folder.file("absent/out"), "/dev/null",
+                                 "/proc/fp8jit-out"};
+  for (const std::string &target : targets) {
+    EXPECT_FAILS(checkWritable(target), ErrorCode::InvalidArgument);
+    EXPECT_FAILS(writeFileAtomically(target, {"x"}), ErrorCode::InvalidArgument);
+  }
+  EXPECT_EQ(folder.countEntries(), 0U);
+}
+
+} // namespace
+} // namespace fp8jit
