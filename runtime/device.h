@@ -129,6 +129,8 @@ public:
   /// whether it is emulated. Canonical text.
   const std::string &targetText() const { return targetText_; }
   const Driver &driver() const { return *driver_; }
+  /// The CUdevice.
+  int handle() const { return handle_; }
 
   /// Uninitialised memory, aligned to 256 bytes; 0 bytes give an empty buffer. Errors: DriverError.
   llvm::Expected<DeviceBuffer> allocate(std::size_t sizeBytes);

@@ -42,8 +42,9 @@ KernelBuilder::~KernelBuilder() = default;
 
 llvm::Expected<GeneratedSource> KernelBuilder::generate(const Problem &problem,
                                                         const Config &config,
-                                                        const GpuProfile &profile) const {
-  return generateSource(problem, config, profile, parts_.templates);
+                                                        const GpuProfile &profile,
+                                                        PointerAlignment alignment) const {
+  return generateSource(problem, config, profile, parts_.templates, alignment);
 }
 
 /// The entries of a source with what ptxas reported of them.
@@ -81,9 +82,10 @@ static bool holdsEntriesOf(const StoredBinary &binary, const GeneratedSource &so
   return true;
 }
 
-llvm::Expected<SharedBuild> KernelBuilder::build(const Problem &problem, const Config &config,
-                                                 const GpuProfile &profile) {
-  llvm::Expected<GeneratedSource> source = generate(problem, config, profile);
+llvm::Expected<PlannedKernel> KernelBuilder::plan(const Problem &problem, const Config &config,
+                                                  const GpuProfile &profile,
+                                                  PointerAlignment alignment) const {
+  llvm::Expected<GeneratedSource> source = generate(problem, config, profile, alignment);
   if (!source) {
     return source.takeError();
   }
@@ -91,24 +93,46 @@ llvm::Expected<SharedBuild> KernelBuilder::build(const Problem &problem, const C
   if (!identity) {
     return identity.takeError();
   }
-  const llvm::StringRef arch(profile.arch.data(), profile.arch.size());
-  const std::string key = kernelKey(source->text, arch, *identity);
+  std::string key = kernelKey(source->text, {profile.arch.data(), profile.arch.size()}, *identity);
+  return PlannedKernel{.key = std::move(key), .source = std::move(*source)};
+}
 
+SharedBuild KernelBuilder::findInMemory(llvm::StringRef key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key);
+  return found == known_.end() ? nullptr : found->second.built.lock();
+}
+
+llvm::Expected<SharedBuild> KernelBuilder::build(const Problem &problem, const Config &config,
+                                                 const GpuProfile &profile,
+                                                 PointerAlignment alignment) {
+  llvm::Expected<PlannedKernel> planned = plan(problem, config, profile, alignment);
+  if (!planned) {
+    return planned.takeError();
+  }
+  return build(std::move(*planned), profile);
+}
+
+llvm::Expected<SharedBuild> KernelBuilder::build(PlannedKernel planned, const GpuProfile &profile) {
+  const std::string key = planned.key;
   std::shared_ptr<Flight> flight;
   bool isOwner = false;
   {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<Flight> &known = flights_[key];
-    if (known == nullptr) {
-      known = std::make_shared<Flight>();
-      isOwner = true;
+    Known &known = known_[key];
+    if (SharedBuild built = known.built.lock()) {
+      return built;
     }
-    flight = known;
+    isOwner = known.flight == nullptr;
+    if (isOwner) {
+      known.flight = std::make_shared<Flight>();
+    }
+    flight = known.flight;
   }
   if (!isOwner) {
     return flight->wait();
   }
-  llvm::Expected<SharedBuild> built = lookUpOrCompile(key, std::move(*source), profile);
+  llvm::Expected<SharedBuild> built = lookUpOrCompile(std::move(planned), profile);
   SharedBuild result = built ? *built : nullptr;
   std::optional<FailureInfo> failure;
   if (!built) {
@@ -116,15 +140,16 @@ llvm::Expected<SharedBuild> KernelBuilder::build(const Problem &problem, const C
   }
   {
     const std::lock_guard lock(mutex_);
-    flights_.erase(key);
+    known_[key] = {.flight = nullptr, .built = result};
   }
   flight->land(std::move(result), std::move(failure));
   return flight->wait();
 }
 
-llvm::Expected<SharedBuild> KernelBuilder::lookUpOrCompile(const std::string &key,
-                                                           GeneratedSource source,
+llvm::Expected<SharedBuild> KernelBuilder::lookUpOrCompile(PlannedKernel planned,
                                                            const GpuProfile &profile) {
+  GeneratedSource &source = planned.source;
+  const std::string &key = planned.key;
   auto built = std::make_shared<BuiltKernel>();
   built->key = key;
   if (parts_.store != nullptr) {

@@ -28,6 +28,12 @@ struct BuiltKernel {
   CacheSource origin = CacheSource::Compiled; ///< Disk or Compiled
 };
 
+/// A source that waits for its binary.
+struct PlannedKernel {
+  std::string key;
+  GeneratedSource source;
+};
+
 /// Version of what host and kernel agree on beyond the source: the parameter structs and how they
 /// are passed. Raised whenever a binary of an older build must not be launched by this one.
 inline constexpr int kKernelAbiVersion = 1;
@@ -55,13 +61,26 @@ public:
   ~KernelBuilder();
 
   /// The source of a problem; m enters as its bucket. Errors: Unsupported, InvalidArgument.
-  llvm::Expected<GeneratedSource> generate(const Problem &problem, const Config &config,
-                                           const GpuProfile &profile) const;
+  llvm::Expected<GeneratedSource>
+  generate(const Problem &problem, const Config &config, const GpuProfile &profile,
+           PointerAlignment alignment = PointerAlignment::Bytes16) const;
 
-  /// Generates, then takes the binary from the store or compiles and stores it. A store that cannot
-  /// be written costs one warning. Errors: those of generate and Compiler::compile.
+  /// The source with its key; compiles nothing. Errors: those of generate, NvrtcNotFound.
+  llvm::Expected<PlannedKernel> plan(const Problem &problem, const Config &config,
+                                     const GpuProfile &profile,
+                                     PointerAlignment alignment = PointerAlignment::Bytes16) const;
+
+  /// A kernel built before that somebody still holds; null if there is none.
+  std::shared_ptr<const BuiltKernel> findInMemory(llvm::StringRef key);
+
+  /// Takes the binary from memory or the store, or compiles and stores it. A store that cannot be
+  /// written costs one warning. Errors: those of Compiler::compile.
+  llvm::Expected<std::shared_ptr<const BuiltKernel>> build(PlannedKernel planned,
+                                                           const GpuProfile &profile);
+  /// plan, then build.
   llvm::Expected<std::shared_ptr<const BuiltKernel>>
-  build(const Problem &problem, const Config &config, const GpuProfile &profile);
+  build(const Problem &problem, const Config &config, const GpuProfile &profile,
+        PointerAlignment alignment = PointerAlignment::Bytes16);
 
   /// The stored binary that a winner row names, without any compiler. Nothing if it is absent or
   /// does not hold the entries of the source generated for (problem, config) today.
@@ -73,12 +92,17 @@ public:
 
 private:
   struct Flight;
-  llvm::Expected<std::shared_ptr<const BuiltKernel>>
-  lookUpOrCompile(const std::string &key, GeneratedSource source, const GpuProfile &profile);
+  /// What is known of a key.
+  struct Known {
+    std::shared_ptr<Flight> flight; ///< while it is being built
+    std::weak_ptr<const BuiltKernel> built;
+  };
+  llvm::Expected<std::shared_ptr<const BuiltKernel>> lookUpOrCompile(PlannedKernel planned,
+                                                                     const GpuProfile &profile);
 
   Parts parts_;
-  std::mutex mutex_; ///< guards flights_; never held while compiling
-  llvm::StringMap<std::shared_ptr<Flight>> flights_;
+  std::mutex mutex_; ///< guards known_; never held while compiling
+  llvm::StringMap<Known> known_;
 };
 
 } // namespace fp8jit

@@ -45,8 +45,10 @@ struct EngineOptions {
 };
 
 /// Device pointers of a GEMM. Layouts: a [m,k], b [n,k] codes; sa, sb: scale arrays of
-/// docs/problems.md; d [m,n]. a, b and d: aligned to their element; sa, sb: to 4 bytes. Owned by
-/// the caller, alive until the stream has passed.
+/// docs/problems.md; d [m,n], which may not overlap a or b. d is aligned to its element, sa and sb
+/// to 4 bytes; a, b and d at multiples of 16 bytes get the fast kernel, others a slower one with
+/// the same result. Pointers to nothing (m, n or k = 0) may be null. Owned by the caller, alive
+/// until the stream has passed.
 struct GemmBuffers {
   const void *a = nullptr;
   const void *b = nullptr;
@@ -56,8 +58,9 @@ struct GemmBuffers {
   float alpha = 1.0F;
 };
 
-/// Device pointers of a quantization. x [m,n]; q [m,n] codes; s: scales (output, or input with
-/// sc=given); amax: one f32 per unit, may be null.
+/// Device pointers of a quantization. x [m,n]; q [m,n] codes, which may not overlap x; s: scales
+/// (output, or input with sc=given); amax: one f32 per unit, may be null. x is aligned to its
+/// element, s and amax to 4 bytes; x and q at multiples of 16 bytes get the fast kernel.
 struct QuantBuffers {
   const void *x = nullptr;
   void *q = nullptr;
@@ -91,7 +94,8 @@ struct KernelInfo {
 class Kernel {
 public:
   Kernel() = default;
-  /// Launches without look-up. Errors: InvalidArgument (buffers; wrong kind of problem),
+  /// Launches without look-up. a, b, d (x, q) must start at multiples of 16 bytes; Engine::gemm and
+  /// quantize take others too. Errors: InvalidArgument (buffers; wrong kind of problem),
   /// DriverError.
   Result<void> launch(const GemmBuffers &buffers, Stream stream = nullptr) const;
   Result<void> launch(const QuantBuffers &buffers, Stream stream = nullptr) const;
