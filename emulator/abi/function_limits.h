@@ -1,0 +1,19 @@
+// Limits of a launch that depend on the function: shared memory and occupancy.
+#pragma once
+
+#include "emulator/abi/loaded_code.h"
+#include "generator/profiles/gpu_profile.h"
+
+namespace fp8jit::emulator {
+
+/// Bytes of dynamic shared memory that a launch may ask for: what the attribute was set to, else
+/// 48 KiB less the static part.
+int maxDynamicShared(const KernelResources &resources, const FunctionSettings &settings);
+
+/// Blocks of `threads` threads and `dynamicShared` bytes that fit on one SM at a time. Source: the
+/// CUDA occupancy calculator: registers in units of 256 per warp and warps in fours, shared memory
+/// in units of 128 bytes with 1 KiB reserved per block.
+int maxActiveBlocks(const GpuProfile &gpu, const KernelResources &resources, int threads,
+                    size_t dynamicShared);
+
+} // namespace fp8jit::emulator

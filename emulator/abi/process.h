@@ -1,0 +1,81 @@
+// The state of the driver in one process: devices, live handles, settings. Main entry:
+// Process::instance, the one singleton of the project, as the driver's C interface has no other
+// place for it.
+//
+// Lock order: Device::mutex, then tables, then Stream::mutex, then Context::clockMutex.
+#pragma once
+
+#include "emulator/abi/context.h"
+#include "emulator/abi/fault_injection.h"
+#include "emulator/abi/handle_table.h"
+#include "emulator/abi/loaded_code.h"
+#include "emulator/abi/paired_binaries.h"
+#include "support/abi/emulator_table.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fp8jit::emulator {
+
+/// What belongs to one host thread.
+struct ThreadState {
+  std::vector<CUcontext> contextStack; ///< back is current; may hold handles of dead contexts
+  std::uint64_t blockSample = 0;       ///< see EmulatorTable::setBlockSample
+  EmulatorCounters lastCounters{};
+  double lastModelledNs = 0;
+  std::string returnedReport; ///< storage of the string that lastReport returned
+};
+
+/// Everything the driver knows. All members are thread safe.
+class Process {
+public:
+  /// The process's driver state; lives until the process ends.
+  static Process &instance();
+  /// The calling thread's state.
+  static ThreadState &thread();
+
+  std::deque<Device> devices; ///< constant after construction, but for what Device::mutex guards
+  std::atomic<bool> isInitialized{false};
+  std::atomic<EmulatorStrictness> strictness{EmulatorStrictness::Report};
+  std::atomic<unsigned long long> nextId{1}; ///< of streams and contexts
+
+  HandleTable<Context> contexts;
+  HandleTable<Stream> streams;
+  HandleTable<Event> events;
+  HandleTable<LoadedModule> modules;
+  HandleTable<Function> functions;
+  HandleTable<Library> libraries;
+  HandleTable<LibraryKernel> kernels;
+
+  PairedBinaries pairedBinaries;
+  FaultInjection faultInjection;
+
+  /// The device of an ordinal, or null.
+  Device *findDevice(CUdevice ordinal);
+  /// The calling thread's current context, or null if there is none or it was destroyed.
+  std::shared_ptr<Context> currentContext();
+  /// Resolves a stream handle, special ones included, in `context`; null for an unknown handle. The
+  /// result keeps the context alive.
+  std::shared_ptr<Stream> findStream(const std::shared_ptr<Context> &context, CUstream handle);
+  /// Removes a context and all that belongs to it.
+  void destroyContext(CUcontext handle);
+
+  /// Keeps the report of the last fault or finding, for lastReport.
+  void setReport(std::string report);
+  std::string report() const;
+
+private:
+  Process();
+
+  mutable std::mutex reportMutex_; ///< guards the one below
+  std::string report_;
+};
+
+} // namespace fp8jit::emulator
