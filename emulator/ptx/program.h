@@ -16,7 +16,7 @@
 // without a register has a constant or symbol slot as its base.
 //
 //   Mov, Not, Neg, Abs, Popc, Cvt, Rcp ...  d | a         (type Pred: d and a are predicates, as in
-//                                           And, Or, Xor, Not; negateSource: of the last source)
+//                                           And, Or, Xor, Not)
 //   MovPack        d | a0 .. aN-1           type: the whole, srcType: an element, vector = N
 //   MovUnpack      d0? .. dN-1? | a         the same
 //   ReadSpecial    d |                      immediate: a Special that changes with time
@@ -38,6 +38,8 @@
 //   Setp           p q? | a b [pc]          pc when boolOp != None; negateSource negates pc;
 //                                           packed types: p is the low half's result, q the high's
 //   Set            d | a b [pc]             type: of d; srcType: of the comparison
+//   Testp          p | a                    immediate: 0 finite, 1 infinite, 2 number,
+//                                           3 notanumber, 4 normal, 5 subnormal
 //   Selp           d | a b pc               Slct  d | a b c; srcType: S32 or F32, of c
 //   Bra            |                        target; uniform: all live lanes of the split agree
 //   BrxIdx         | i                      branchTargets[immediate + i], i < immediate2
@@ -240,6 +242,7 @@ struct Modifiers {
        transpose = false, uniform = false, aligned = false;
   bool negateSource = false;   ///< the predicate among the sources (the last one) is negated
   bool xorSignAbs = false;     ///< min and max: .xorsign.abs
+  bool shiftAmount = false;    ///< bfind.shiftamt
   std::uint8_t cpSize = 0;     ///< cp.async bytes: 4, 8, 16
   std::uint8_t bytesExtra = 0; ///< reserved
   // mma: shape and operand formats (type = D and C)
@@ -406,5 +409,15 @@ struct PtxError {
 /// fills `error` for malformed text, an unknown instruction form, a form that the architecture
 /// lacks, or a wrong target. Thread safe.
 bool loadModule(std::string_view text, std::string_view arch, Module &module, PtxError &error);
+
+struct LoadOptions {
+  /// Registers whose values are never needed at the same time share slots: a smaller register file.
+  /// Off, each register keeps a slot of its own.
+  bool shareSlots = true;
+};
+
+/// loadModule with options.
+bool loadModule(std::string_view text, std::string_view arch, const LoadOptions &options,
+                Module &module, PtxError &error);
 
 } // namespace fp8jit::emulator

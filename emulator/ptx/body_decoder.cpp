@@ -1,0 +1,353 @@
+#include "emulator/ptx/body_decoder.h"
+
+#include "emulator/ptx/operand_binder.h"
+#include "emulator/ptx/type_info.h"
+
+#include <algorithm>
+
+namespace fp8jit::emulator {
+
+bool BodyDecoder::failStatement(std::size_t begin, const std::string &message) {
+  const std::size_t here = cursor_.position();
+  cursor_.setPosition(begin);
+  const std::uint32_t line = cursor_.peek().line;
+  cursor_.setPosition(here);
+  return cursor_.fail(line, message + ", in: " + cursor_.statementText(begin));
+}
+
+/// Kernel parameters in declaration order, each at its natural alignment (PTX ISA 7.1).
+static void placeParameters(const Function &entry, Kernel &kernel, ScopeStack &scopes) {
+  std::uint64_t offset = 0;
+  for (const Declaration &parameter : entry.parameters) {
+    offset = (offset + parameter.align - 1) / parameter.align * parameter.align;
+    kernel.parameters.push_back({.name = std::string(parameter.name),
+                                 .offset = static_cast<std::uint32_t>(offset),
+                                 .sizeBytes = static_cast<std::uint32_t>(parameter.sizeBytes()),
+                                 .align = static_cast<std::uint32_t>(parameter.align)});
+    scopes.declareVariable({.name = parameter.name,
+                            .line = parameter.line,
+                            .space = Space::Param,
+                            .type = parameter.type,
+                            .sizeBytes = parameter.sizeBytes(),
+                            .align = parameter.align,
+                            .offset = offset});
+    offset += parameter.sizeBytes();
+  }
+  kernel.paramBytes = static_cast<std::uint32_t>(offset);
+}
+
+/// The largest parameter block of a kernel (PTX ISA 7.1: 32764 bytes from sm_70 and PTX 8.1).
+static constexpr std::uint64_t kMaxParameterBytes = 32764;
+
+bool BodyDecoder::decodeEntry(const Function &entry, bool shareSlots, Kernel &kernel) {
+  std::uint64_t parameterBytes = 0;
+  for (const Declaration &parameter : entry.parameters) {
+    parameterBytes += std::min(parameter.sizeBytes() + parameter.align, kMaxVariableBytes);
+  }
+  if (parameterBytes > 2 * kMaxParameterBytes) {
+    return cursor_.fail(entry.line, "kernel \"" + std::string(entry.name) +
+                                        "\" has more than 32764 bytes of parameters");
+  }
+  builder_ = std::make_unique<KernelBuilder>();
+  Kernel &started = builder_->kernel();
+  started.name = std::string(entry.name);
+  started.maxThreads = entry.maxThreads;
+  started.minBlocksPerSm = entry.minBlocksPerSm;
+  started.maxRegisters = entry.maxRegisters;
+  std::copy(std::begin(entry.requiredThreads), std::end(entry.requiredThreads),
+            started.requiredThreads);
+  Frame frame{&entry, ScopeStack(module_.variables), {}, true};
+  frame.scopes.push();
+  placeParameters(entry, started, frame.scopes);
+  active_ = {&entry};
+  if (!decodeBody(frame)) {
+    return false;
+  }
+  Instruction last;
+  last.op = Op::Ret; // so that every path ends and every label stands before an instruction
+  last.line = cursor_.peek().line;
+  last.operands = static_cast<std::uint32_t>(started.operands.size());
+  started.code.push_back(last);
+  if (builder_->isTooLarge()) {
+    return cursor_.fail(entry.line, "kernel \"" + std::string(entry.name) +
+                                        "\" declares too much shared or local memory");
+  }
+  kernel = builder_->finish(shareSlots);
+  return true;
+}
+
+/// Reads the statements of `frame.function`, whose outermost scope is open, up to its closing
+/// brace.
+bool BodyDecoder::decodeBody(Frame &frame) {
+  cursor_.setPosition(frame.function->bodyToken);
+  while (!frame.scopes.isEmpty()) {
+    if (!readStatement(frame)) {
+      return false;
+    }
+  }
+  for (const std::uint32_t branch : frame.returns) {
+    builder_->kernel().code[branch].target = codeSize();
+  }
+  return true;
+}
+
+bool BodyDecoder::leaveScope(Frame &frame) {
+  Kernel &kernel = builder_->kernel();
+  const std::vector<LabelUse> unresolved =
+      frame.scopes.pop([&](const LabelUse &use, std::uint32_t target) {
+        (use.isTable ? kernel.branchTargets[use.index] : kernel.code[use.index].target) = target;
+      });
+  if (!unresolved.empty()) {
+    return cursor_.fail(unresolved.front().line,
+                        "unknown label \"" + std::string(unresolved.front().label) + "\"");
+  }
+  return true;
+}
+
+bool BodyDecoder::readStatement(Frame &frame) {
+  if (cursor_.isAtEnd()) {
+    return cursor_.fail("unexpected end of the text in \"" + std::string(frame.function->name) +
+                        "\"");
+  }
+  if (cursor_.skipPunct('{')) {
+    frame.scopes.push();
+    return true;
+  }
+  if (cursor_.skipPunct('}')) {
+    return leaveScope(frame);
+  }
+  if (cursor_.skipPunct(';')) {
+    return true;
+  }
+  const Token &token = cursor_.peek();
+  if (token.kind == TokenKind::Word && token.text[0] == '.') {
+    return readDirective(frame);
+  }
+  if (token.kind == TokenKind::Word && cursor_.peek(1).punct == ':') {
+    return readLabel(frame);
+  }
+  return readInstruction(frame);
+}
+
+bool BodyDecoder::readLabel(Frame &frame) {
+  const Token name = cursor_.next();
+  cursor_.next();
+  if (cursor_.skipWord(".branchtargets")) {
+    LabelList labels;
+    do {
+      std::string_view label;
+      if (!cursor_.expectWord(label, "a label")) {
+        return false;
+      }
+      labels.push_back(label);
+    } while (cursor_.skipPunct(','));
+    return (frame.scopes.declareLabelList(name.text, std::move(labels)) ||
+            cursor_.fail(name.line, "\"" + std::string(name.text) + "\" is declared twice")) &&
+           cursor_.expectPunct(';');
+  }
+  return frame.scopes.declareLabel(name.text, codeSize()) ||
+         cursor_.fail(name.line, "label \"" + std::string(name.text) + "\" is defined twice");
+}
+
+bool BodyDecoder::readDirective(Frame &frame) {
+  if (cursor_.isWord(".loc") || cursor_.isWord(".file")) {
+    cursor_.skipLine();
+    return true;
+  }
+  if (cursor_.skipWord(".reg")) {
+    return readRegisters(frame);
+  }
+  if (cursor_.skipWord(".local") || cursor_.skipWord(".param")) {
+    return readVariables(frame, Space::Local);
+  }
+  if (cursor_.skipWord(".shared")) {
+    return readVariables(frame, Space::Shared);
+  }
+  if (cursor_.skipWord(".pragma")) {
+    cursor_.next();
+    return cursor_.expectPunct(';');
+  }
+  return cursor_.fail("unsupported directive in a function, found " + cursor_.found());
+}
+
+/// `.reg .b32 %r<10>, a, b;`
+bool BodyDecoder::readRegisters(Frame &frame) {
+  std::string_view typeWord;
+  if (!cursor_.expectWord(typeWord, "a register type")) {
+    return false;
+  }
+  const std::optional<Type> type = typeFromName(typeWord.substr(typeWord[0] == '.' ? 1 : 0));
+  if (!type || typeBits(*type) > 64) {
+    return cursor_.fail("unsupported register type \"" + std::string(typeWord) + "\"");
+  }
+  do {
+    std::string_view name;
+    if (!cursor_.expectWord(name, "a register name")) {
+      return false;
+    }
+    std::uint64_t count = 1;
+    const bool isRange = cursor_.skipPunct('<');
+    if (isRange && (!cursor_.expectNumber(count, kMaxRegisters, "a register count") ||
+                    !cursor_.expectPunct('>'))) {
+      return false;
+    }
+    const RegisterName first{*type,
+                             builder_->addRegisters(*type, static_cast<std::uint32_t>(count))};
+    if (first.ref == kNoSlot) {
+      return cursor_.fail("more than " + std::to_string(kMaxRegisters) + " registers");
+    }
+    const bool isNew =
+        isRange ? frame.scopes.declareRegisters(name, static_cast<std::uint32_t>(count), first)
+                : frame.scopes.declareRegister(name, first);
+    if (!isNew) {
+      return cursor_.fail("register \"" + std::string(name) + "\" is declared twice");
+    }
+  } while (cursor_.skipPunct(','));
+  return cursor_.expectPunct(';');
+}
+
+bool BodyDecoder::readVariables(Frame &frame, Space space) {
+  Declaration declaration;
+  if (!readDeclaration(cursor_, declaration)) {
+    return false;
+  }
+  for (;;) {
+    if (declaration.isUnsized) {
+      return cursor_.fail(declaration.line,
+                          "array \"" + std::string(declaration.name) + "\" has no size");
+    }
+    const std::uint64_t offset =
+        space == Space::Shared ? builder_->addShared(declaration.sizeBytes(), declaration.align)
+                               : builder_->addLocal(declaration.sizeBytes(), declaration.align);
+    if (!frame.scopes.declareVariable({.name = declaration.name,
+                                       .line = declaration.line,
+                                       .space = space,
+                                       .type = declaration.type,
+                                       .sizeBytes = declaration.sizeBytes(),
+                                       .align = declaration.align,
+                                       .offset = offset})) {
+      return cursor_.fail(declaration.line,
+                          "\"" + std::string(declaration.name) + "\" is declared twice");
+    }
+    if (!cursor_.skipPunct(',')) {
+      return cursor_.expectPunct(';');
+    }
+    if (!readNextDeclarator(cursor_, declaration)) {
+      return false;
+    }
+  }
+}
+
+bool BodyDecoder::readGuard(Frame &frame, Guard &guard) {
+  if (!cursor_.skipPunct('@')) {
+    return true;
+  }
+  guard.isNegated = cursor_.skipPunct('!');
+  std::string_view name;
+  if (!cursor_.expectWord(name, "a predicate")) {
+    return false;
+  }
+  const RegisterName reg = frame.scopes.findRegister(name);
+  if (reg.type != Type::Pred) {
+    return cursor_.fail("guard \"" + std::string(name) + "\" is not a predicate");
+  }
+  guard.predicate = refNumber(reg.ref);
+  return true;
+}
+
+const std::vector<Candidate> *BodyDecoder::findCandidates(std::size_t begin,
+                                                          std::string_view opcode) {
+  const auto [entry, isNew] = opcodes_.try_emplace(opcode);
+  if (isNew) {
+    std::string message;
+    if (!matchOpcode(opcode, module_.arch, entry->second, message)) {
+      failStatement(begin, message);
+      return nullptr;
+    }
+  }
+  return &entry->second;
+}
+
+bool BodyDecoder::readInstruction(Frame &frame) {
+  const std::size_t begin = cursor_.position();
+  Guard guard;
+  std::string_view opcode;
+  if (!readGuard(frame, guard) || !cursor_.expectWord(opcode, "an instruction")) {
+    return false;
+  }
+  if (opcode == "call" || opcode == "call.uni") {
+    return readCall(frame, begin, guard);
+  }
+  const std::vector<Candidate> *candidates = findCandidates(begin, opcode);
+  return candidates != nullptr && readOperands(cursor_, frame.scopes, operands_) &&
+         bindInstruction(frame, begin, guard, *candidates);
+}
+
+bool BodyDecoder::bindInstruction(Frame &frame, std::size_t begin, const Guard &guard,
+                                  const std::vector<Candidate> &candidates) {
+  std::string message;
+  bool hasRightCount = false;
+  OperandBinder binder(*builder_, operands_, frame.isEntry);
+  for (const Candidate &candidate : candidates) {
+    Instruction instruction;
+    std::string_view label;
+    std::string reason;
+    bool isCountRight = false;
+    if (binder.bind(candidate, instruction, label, reason, isCountRight)) {
+      instruction.guard = guard.predicate;
+      instruction.guardNegate = guard.isNegated;
+      return addInstruction(frame, instruction, label, begin);
+    }
+    if (message.empty() || isCountRight || !hasRightCount) {
+      message = reason;
+      hasRightCount = hasRightCount || isCountRight;
+    }
+  }
+  return failStatement(begin, message);
+}
+
+bool BodyDecoder::addBranchTable(Frame &frame, Instruction &instruction, std::string_view label,
+                                 std::size_t begin) {
+  const LabelList *labels = frame.scopes.findLabelList(label);
+  if (labels == nullptr) {
+    return failStatement(begin, "unknown list of branch targets \"" + std::string(label) + "\"");
+  }
+  std::vector<std::uint32_t> &targets = builder_->kernel().branchTargets;
+  instruction.immediate = static_cast<std::int64_t>(targets.size());
+  instruction.immediate2 = static_cast<std::int64_t>(labels->size());
+  for (const std::string_view target : *labels) {
+    frame.scopes.useLabel({.label = target,
+                           .line = instruction.line,
+                           .index = static_cast<std::uint32_t>(targets.size()),
+                           .isTable = true});
+    targets.push_back(0);
+  }
+  return true;
+}
+
+bool BodyDecoder::addInstruction(Frame &frame, Instruction instruction, std::string_view label,
+                                 std::size_t begin) {
+  std::vector<Instruction> &code = builder_->kernel().code;
+  if (code.size() >= kMaxInstructions) {
+    return failStatement(begin, "more than " + std::to_string(kMaxInstructions) +
+                                    " instructions with calls expanded");
+  }
+  const std::size_t here = cursor_.position();
+  cursor_.setPosition(begin);
+  instruction.line = cursor_.peek().line;
+  cursor_.setPosition(here);
+  if (instruction.op == Op::BrxIdx) {
+    if (!addBranchTable(frame, instruction, label, begin)) {
+      return false;
+    }
+  } else if (instruction.op == Op::Bra) {
+    frame.scopes.useLabel({.label = label, .line = instruction.line, .index = codeSize()});
+  } else if (instruction.op == Op::Ret && !frame.isEntry) {
+    instruction.op = Op::Bra;
+    frame.returns.push_back(codeSize());
+  }
+  code.push_back(instruction);
+  return true;
+}
+
+} // namespace fp8jit::emulator

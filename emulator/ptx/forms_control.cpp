@@ -1,0 +1,77 @@
+// Rows for control flow, barriers, fences and warp collectives (PTX ISA 9.7.12, 9.7.13), and the
+// families that are known and refused.
+#include "emulator/ptx/forms.h"
+
+namespace fp8jit::emulator {
+
+// clang-format off
+static constexpr std::array kRows = {
+    Form{"bra", "?uni", "l", Op::Bra},
+    Form{"brx", "idx ?uni", "s:u32 l", Op::BrxIdx},
+    Form{"ret", "?uni", "", Op::Ret},
+    Form{"exit", "", "", Op::Exit},
+    Form{"trap", "", "", Op::Trap},
+    Form{"nanosleep", "T:u32", "sT", Op::Nanosleep, 70},
+
+    Form{"shfl", "sync @shuffle T:b32", "dT|dp? sT s:b32 s:b32 s:b32", Op::Shfl, 30},
+    Form{"vote", "sync all T:pred", "dp sp s:b32", Op::VoteAll, 30},
+    Form{"vote", "sync any T:pred", "dp sp s:b32", Op::VoteAny, 30},
+    Form{"vote", "sync uni T:pred", "dp sp s:b32", Op::VoteUni, 30},
+    Form{"vote", "sync ballot T:b32", "dT sp s:b32", Op::VoteBallot, 30},
+    Form{"redux", "sync @atomic:add,min,max T:u32,s32", "dT sT s:b32", Op::Redux, 80},
+    Form{"redux", "sync @atomic:and,or,xor T:b32", "dT sT s:b32", Op::Redux, 80},
+    Form{"match", "any sync T:b32,b64", "d:b32 sT s:b32", Op::MatchAny, 70},
+    Form{"match", "all sync T:b32,b64", "d:b32|dp? sT s:b32", Op::MatchAll, 70},
+    Form{"activemask", "T:b32", "dT", Op::Activemask, 30},
+
+    Form{"bar", "warp sync", "s:b32", Op::BarWarpSync, 30},
+    Form{"bar", "?cta sync", "s:u32", Op::BarSync},
+    Form{"bar", "?cta sync", "s:u32 s:u32", Op::BarSync},
+    Form{"bar", "?cta arrive", "s:u32 s:u32", Op::BarArrive},
+    Form{"bar", "?cta red popc T:u32", "dT s:u32 sp", Op::BarRed},
+    Form{"bar", "?cta red popc T:u32", "dT s:u32 s:u32 sp", Op::BarRed},
+    Form{"bar", "?cta red @bool:and,or T:pred", "dp s:u32 sp", Op::BarRed},
+    Form{"bar", "?cta red @bool:and,or T:pred", "dp s:u32 s:u32 sp", Op::BarRed},
+    Form{"barrier", "?cta sync ?aligned", "s:u32", Op::BarSync, 30},
+    Form{"barrier", "?cta sync ?aligned", "s:u32 s:u32", Op::BarSync, 30},
+    Form{"barrier", "?cta arrive ?aligned", "s:u32 s:u32", Op::BarArrive, 30},
+    Form{"barrier", "?cta red popc ?aligned T:u32", "dT s:u32 sp", Op::BarRed, 30},
+    Form{"barrier", "?cta red popc ?aligned T:u32", "dT s:u32 s:u32 sp", Op::BarRed, 30},
+    Form{"barrier", "?cta red @bool:and,or ?aligned T:pred", "dp s:u32 sp", Op::BarRed, 30},
+    Form{"barrier", "?cta red @bool:and,or ?aligned T:pred", "dp s:u32 s:u32 sp", Op::BarRed, 30},
+    Form{"membar", "@membar", "", Op::Membar},
+    Form{"fence", "?@fence @scope", "", Op::Membar, 70},
+};
+
+static constexpr std::array kRefused = {
+    Form{"wgmma", "", "asynchronous warpgroup matrix instructions"},
+    Form{"tcgen05", "", "tensor memory instructions"},
+    Form{"mbarrier", "", "mbarrier objects"},
+    Form{"stmatrix", "", "matrix stores"},
+    Form{"movmatrix", "", "matrix transposes in registers"},
+    Form{"wmma", "", "wmma instructions"},
+    Form{"mapa", "", "clusters"},
+    Form{"getctarank", "", "clusters"},
+    Form{"elect", "", "leader election"},
+    Form{"setmaxnreg", "", "register reallocation"},
+    Form{"griddepcontrol", "", "dependent launches"},
+    Form{"clusterlaunchcontrol", "", "cluster launch control"},
+    Form{"tensormap", "", "tensor maps"},
+    Form{"multimem", "", "multi-device memory"},
+    Form{"createpolicy", "", "cache policies"},
+    Form{"tex", "", "textures"},
+    Form{"suld", "", "surfaces"},
+    Form{"sust", "", "surfaces"},
+    Form{"callprototype", "", "indirect calls"},
+};
+// clang-format on
+
+std::span<const Form> controlForms() {
+  return kRows;
+}
+
+std::span<const Form> refusedForms() {
+  return kRefused;
+}
+
+} // namespace fp8jit::emulator

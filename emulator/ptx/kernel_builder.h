@@ -1,0 +1,108 @@
+// Collects the code of one kernel while its register, constant and memory places are not final.
+// Main entries: the add functions, then finish.
+//
+// Until finish an operand is a reference: two tag bits (32-bit register, 64-bit register,
+// predicate, fixed slot) and a number, so that a pass over the code needs no operand patterns.
+// kNoSlot stays.
+#pragma once
+
+#include "emulator/ptx/program.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace fp8jit::emulator {
+
+struct Variable; // scopes.h
+
+enum class RefKind : std::uint32_t { Register32, Register64, Predicate, Fixed };
+
+inline constexpr unsigned kRefKindShift = 30;
+inline constexpr std::uint32_t kRefNumberMask = (1U << kRefKindShift) - 1;
+
+constexpr std::uint32_t makeRef(RefKind kind, std::uint32_t number) {
+  return (static_cast<std::uint32_t>(kind) << kRefKindShift) | number;
+}
+
+constexpr RefKind refKind(std::uint32_t ref) {
+  return static_cast<RefKind>(ref >> kRefKindShift);
+}
+
+constexpr std::uint32_t refNumber(std::uint32_t ref) {
+  return ref & kRefNumberMask;
+}
+
+/// Most registers of one class in a kernel, calls expanded; a text with more is refused.
+inline constexpr std::uint32_t kMaxRegisters = 1U << 20;
+
+/// Most instructions of a kernel, calls expanded.
+inline constexpr std::size_t kMaxInstructions = 1U << 20;
+
+/// Most bytes of shared, local or parameter memory that one kernel may declare.
+inline constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{1} << 30;
+
+class KernelBuilder {
+public:
+  Kernel &kernel() { return kernel_; }
+
+  /// Reserves `count` registers of `type` and returns a reference to the first; the others follow
+  /// by number. kNoSlot when the kernel has too many.
+  std::uint32_t addRegisters(Type type, std::uint32_t count);
+
+  /// References to slots that hold a constant, a special register, the address of a global, and to
+  /// a predicate that is constant. Equal ones are shared.
+  std::uint32_t addConstant(std::uint64_t bits, bool is64);
+  std::uint32_t addSpecial(Special special, bool is64);
+  std::uint32_t addSymbol(std::uint32_t global, std::int64_t addend);
+  std::uint32_t addConstantPredicate(bool value);
+
+  /// A constant slot with the address of dynamic shared memory plus `addend`, known at finish.
+  std::uint32_t addDynamicSharedAddress(std::int64_t addend, bool is64);
+
+  /// Places a variable and returns its offset; nothing is checked but the total (see isTooLarge).
+  std::uint64_t addShared(std::uint64_t sizeBytes, std::uint64_t align);
+  std::uint64_t addLocal(std::uint64_t sizeBytes, std::uint64_t align);
+
+  /// The offset of a shared variable of the module, which gets its place when first asked for.
+  std::uint64_t sharedOffset(const Variable &variable);
+
+  /// Notes the alignment that an extern shared variable asks for.
+  void alignDynamicShared(std::uint64_t align);
+
+  /// Whether shared or local memory went beyond kMaxFrameBytes.
+  bool isTooLarge() const { return sharedBytes_ > kMaxFrameBytes || localBytes_ > kMaxFrameBytes; }
+
+  /// Turns references into slots and returns the kernel. `shareSlots`: registers whose values are
+  /// never needed at the same time may get the same slot.
+  Kernel finish(bool shareSlots);
+
+private:
+  enum class FixedKind : std::uint8_t { Constant, Special, Symbol };
+  struct Fixed {
+    FixedKind kind;
+    std::uint32_t index;
+  };
+  struct DynamicAddress {
+    std::uint32_t constant;
+    std::int64_t addend;
+  };
+
+  std::uint32_t addFixed(FixedKind kind, std::uint32_t index);
+  void placeFixedSlots(std::vector<std::uint32_t> &fixedSlots);
+
+  Kernel kernel_;
+  std::uint32_t registers32_ = 0, registers64_ = 0, predicates_ = 0;
+  std::vector<Fixed> fixed_;
+  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> constants_;
+  std::map<std::pair<int, bool>, std::uint32_t> specials_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> symbols_;
+  std::map<std::pair<std::int64_t, bool>, std::uint32_t> dynamicAddressRefs_;
+  std::uint32_t constantPredicates_[2] = {kNoSlot, kNoSlot};
+  std::vector<DynamicAddress> dynamicAddresses_;
+  std::map<const Variable *, std::uint64_t> moduleShared_;
+  std::uint64_t sharedBytes_ = 0, localBytes_ = 0, dynamicAlign_ = 1;
+};
+
+} // namespace fp8jit::emulator

@@ -1,0 +1,491 @@
+#include "emulator/ptx/operand_binder.h"
+
+#include "emulator/ptx/special_registers.h"
+#include "emulator/ptx/type_info.h"
+
+#include <algorithm>
+
+namespace fp8jit::emulator {
+
+/// One item of an operand pattern, taken apart.
+struct OperandBinder::Item {
+  enum class Kind : std::uint8_t {
+    Value,
+    Counted, ///< vector or scalar by the instruction's count
+    Vector,  ///< braces with `count` elements
+    Elements,
+    Predicate,
+    Address,
+    AddressRegister,
+    Immediate,
+    Label,
+  };
+  Kind kind = Kind::Value;
+  bool isDestination = false;
+  bool mayBeWider = false;
+  bool mayHavePair = false;
+  unsigned count = 1;
+  std::string_view type; ///< T, S, W or :name
+};
+
+namespace {
+
+constexpr std::string_view kPairMark = "|dp?";
+
+} // namespace
+
+Type OperandBinder::selectType(const Item &item) const {
+  if (item.type == "S") {
+    return candidate_->types[1];
+  }
+  if (item.type == "W") {
+    return widenedType(candidate_->types[0]);
+  }
+  if (!item.type.empty() && item.type[0] == ':') {
+    return typeFromName(item.type.substr(1)).value_or(Type::None);
+  }
+  return candidate_->types[0];
+}
+
+/// Splits `dT`, `s4:b32`, `dN+`, `sp`, `m` ... into the item's fields.
+template <typename Item>
+static Item parseItem(std::string_view text) {
+  using Kind = typename Item::Kind;
+  Item item;
+  if (text.size() > kPairMark.size() && text.ends_with(kPairMark)) {
+    item.mayHavePair = true;
+    text.remove_suffix(kPairMark.size());
+  }
+  if (text.ends_with('+')) {
+    item.mayBeWider = true;
+    text.remove_suffix(1);
+  }
+  item.isDestination = text[0] == 'd';
+  if (text[0] == 'm' || text[0] == 'i' || text[0] == 'l') {
+    item.kind = text[0] == 'm' ? Kind::Address : text[0] == 'i' ? Kind::Immediate : Kind::Label;
+    return item;
+  }
+  const char second = text[1];
+  item.type = text.substr(1);
+  if (second == 'N' || (second >= '1' && second <= '9')) {
+    item.kind = second == 'N' ? Kind::Counted : Kind::Vector;
+    item.count = second == 'N' ? 1 : static_cast<unsigned>(second - '0');
+    item.type = text.substr(2);
+  } else if (second == 'E') {
+    item.kind = Kind::Elements;
+  } else if (second == 'p') {
+    item.kind = Kind::Predicate;
+  } else if (second == 'A') {
+    item.kind = Kind::AddressRegister;
+  }
+  return item;
+}
+
+void OperandBinder::append(std::uint32_t ref, bool isDestination) {
+  builder_.kernel().operands.push_back(ref);
+  (isDestination ? instruction_.numDst : instruction_.numSrc) += 1;
+}
+
+bool OperandBinder::checkRegister(const Item &item, Type type, const Operand &operand) {
+  const Type declared = operand.reg.type;
+  const bool isWidthRight = typeBits(declared) == typeBits(type) ||
+                            (item.mayBeWider && typeBits(declared) > typeBits(type));
+  if (isWidthRight && isSameFamily(declared, type)) {
+    return true;
+  }
+  return fail("expected ." + std::string(typeName(type)) + ", found " + describeOperand(operand));
+}
+
+bool OperandBinder::addDestination(const Item &item, Type type, const Operand &operand) {
+  if (operand.kind == Operand::Kind::Sink) {
+    const bool isAllowed = instruction_.op == Op::Ld || instruction_.op == Op::MovUnpack ||
+                           instruction_.op == Op::Atom;
+    append(kNoSlot, true);
+    return isAllowed || fail("\"_\" cannot be the destination here");
+  }
+  if (operand.kind != Operand::Kind::Register || operand.isNegated || operand.isAddress) {
+    return fail("expected a register as destination, found " + describeOperand(operand));
+  }
+  if (!checkRegister(item, type, operand)) {
+    return false;
+  }
+  if (!hasDestinationWidth_) {
+    instruction_.dstBits = refKind(operand.reg.ref) == RefKind::Register64 ? 64 : 32;
+    hasDestinationWidth_ = true;
+  }
+  append(operand.reg.ref, true);
+  return true;
+}
+
+/// The address of a variable as a value: a constant, or a symbol for global memory.
+bool OperandBinder::addressOf(const Operand &operand, bool is64, std::uint32_t &ref) {
+  const Variable &variable = *operand.variable;
+  if (variable.space == Space::Global || variable.space == Space::Const) {
+    ref = builder_.addSymbol(variable.global, operand.addend);
+    return is64 || fail("the address of \"" + std::string(variable.name) + "\" needs 64 bits");
+  }
+  if (variable.isDynamicShared) {
+    builder_.alignDynamicShared(variable.align);
+    ref = builder_.addDynamicSharedAddress(operand.addend, is64);
+    return true;
+  }
+  const std::uint64_t base =
+      variable.isUnplaced ? builder_.sharedOffset(variable) : variable.offset;
+  const std::uint64_t address = base + static_cast<std::uint64_t>(operand.addend);
+  ref = builder_.addConstant(is64 ? address : address & 0xffffffffU, is64);
+  return true;
+}
+
+bool OperandBinder::addSource(const Item &item, Type type, const Operand &operand) {
+  if (operand.isNegated || operand.isAddress) {
+    return fail("expected a value, found " +
+                std::string(operand.isNegated ? "a negation" : "an address in brackets"));
+  }
+  const bool is64 = typeBits(type) == 64;
+  std::uint32_t ref = kNoSlot;
+  bool isWide = is64;
+  switch (operand.kind) {
+  case Operand::Kind::Register:
+    if (!checkRegister(item, type, operand)) {
+      return false;
+    }
+    ref = operand.reg.ref;
+    isWide = refKind(ref) == RefKind::Register64;
+    break;
+  case Operand::Kind::Literal: {
+    const std::optional<std::uint64_t> bits = literalBits(operand.literal, type);
+    if (!bits) {
+      return fail("expected a floating-point number for ." + std::string(typeName(type)));
+    }
+    ref = builder_.addConstant(*bits, is64);
+    break;
+  }
+  case Operand::Kind::Variable:
+    if (typeBits(type) < 32 || !isSameFamily(Type::U64, type)) {
+      return fail("the address of a variable cannot be ." + std::string(typeName(type)));
+    }
+    if (!addressOf(operand, is64, ref)) {
+      return false;
+    }
+    break;
+  case Operand::Kind::Special:
+    if (changesWithTime(operand.special)) {
+      return fail("special register \"" + std::string(operand.name) + "\" is read by mov only");
+    }
+    if (typeBits(type) != 32 && typeBits(type) != operand.specialBits) {
+      return fail("expected ." + std::string(typeName(type)) + ", found " +
+                  describeOperand(operand));
+    }
+    ref = builder_.addSpecial(operand.special, is64);
+    break;
+  case Operand::Kind::Sink:
+  case Operand::Kind::Name:
+  case Operand::Kind::Vector:
+    return fail("expected a value of type ." + std::string(typeName(type)) + ", found " +
+                describeOperand(operand));
+  }
+  if (!hasSourceWidth_) {
+    instruction_.srcBits = isWide ? 64 : 32;
+    hasSourceWidth_ = true;
+  }
+  append(ref, false);
+  return true;
+}
+
+bool OperandBinder::bindValue(const Item &item, const Operand &operand) {
+  const Type type = selectType(item);
+  const bool isClockRead = instruction_.op == Op::Mov && !item.isDestination &&
+                           operand.kind == Operand::Kind::Special &&
+                           changesWithTime(operand.special);
+  if (isClockRead) {
+    if (typeBits(type) != operand.specialBits) {
+      return fail("expected ." + std::string(typeName(type)) + ", found " +
+                  describeOperand(operand));
+    }
+    instruction_.op = Op::ReadSpecial;
+    instruction_.immediate = static_cast<std::int64_t>(operand.special);
+    return true;
+  }
+  return item.isDestination ? addDestination(item, type, operand) : addSource(item, type, operand);
+}
+
+bool OperandBinder::bindVector(const Item &item, const Operand &operand) {
+  const unsigned count = item.kind == Item::Kind::Counted ? instruction_.vector : item.count;
+  if (operand.kind != Operand::Kind::Vector && item.kind == Item::Kind::Counted && count == 1) {
+    return bindValue(item, operand);
+  }
+  if (operand.kind != Operand::Kind::Vector || operand.partCount != count) {
+    return fail("expected a vector of " + std::to_string(count) + " elements, found " +
+                describeOperand(operand));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!bindValue(item, list_.parts[operand.firstPart + i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool OperandBinder::bindElements(const Item &item, const Operand &operand) {
+  const Type whole = candidate_->types[0];
+  if (operand.kind != Operand::Kind::Vector || (operand.partCount != 2 && operand.partCount != 4)) {
+    return fail("expected a vector of 2 or 4 elements, found " + describeOperand(operand));
+  }
+  const auto count = static_cast<unsigned>(operand.partCount);
+  const Type element = bitsType(typeBits(whole) / count);
+  if (typeBits(element) < 16) {
+    return fail("elements of " + std::to_string(typeBits(whole) / count) +
+                " bits are not supported");
+  }
+  instruction_.srcType = element;
+  instruction_.vector = static_cast<std::uint8_t>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Operand &part = list_.parts[operand.firstPart + i];
+    if (!(item.isDestination ? addDestination(item, element, part)
+                             : addSource(item, element, part))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool OperandBinder::bindPredicate(const Item &item, const Operand &operand) {
+  if (!item.isDestination && operand.kind == Operand::Kind::Literal && !operand.isNegated &&
+      !operand.isAddress) {
+    append(builder_.addConstantPredicate(operand.literal.bits != 0), false);
+    return true;
+  }
+  if (operand.kind != Operand::Kind::Register || operand.reg.type != Type::Pred ||
+      operand.isAddress) {
+    return fail("expected a predicate, found " + describeOperand(operand));
+  }
+  if (operand.isNegated) {
+    const Op op = instruction_.op;
+    const bool isAllowed =
+        !item.isDestination &&
+        (op == Op::Setp || op == Op::Set || op == Op::BarRed || op == Op::VoteAll ||
+         op == Op::VoteAny || op == Op::VoteUni || op == Op::VoteBallot);
+    if (!isAllowed) {
+      return fail("predicate \"" + std::string(operand.name) + "\" cannot be negated here");
+    }
+    instruction_.mods.negateSource = true;
+  }
+  append(operand.reg.ref, item.isDestination);
+  return true;
+}
+
+/// The second destination, or its absence.
+bool OperandBinder::bindPair(const Operand &operand) {
+  if (!operand.hasPair || list_.parts[operand.pair].kind == Operand::Kind::Sink) {
+    append(kNoSlot, true);
+    return true;
+  }
+  Item item;
+  item.kind = Item::Kind::Predicate;
+  item.isDestination = true;
+  return bindPredicate(item, list_.parts[operand.pair]);
+}
+
+/// ld.param and st.param: a kernel parameter is an offset; parameters of calls lie in local memory.
+bool OperandBinder::bindParameterAddress(const Operand &operand) {
+  const bool isLoad = instruction_.op == Op::Ld;
+  const Variable *variable = operand.kind == Operand::Kind::Variable ? operand.variable : nullptr;
+  const bool isKernelParameter = variable != nullptr ? variable->space == Space::Param : isEntry_;
+  if (!isKernelParameter) {
+    instruction_.space = Space::Local;
+    return bindAddress(operand);
+  }
+  if (!isLoad) {
+    return fail("parameters of a kernel cannot be written");
+  }
+  instruction_.op = Op::LdParam;
+  if (variable == nullptr) {
+    return bindAddress(operand);
+  }
+  const std::uint64_t bytes = std::uint64_t{typeBits(instruction_.type)} / 8 * instruction_.vector;
+  const auto begin = static_cast<std::uint64_t>(operand.addend);
+  if (operand.addend < 0 || begin > variable->sizeBytes || variable->sizeBytes - begin < bytes) {
+    return fail("access of " + std::to_string(bytes) + " bytes at " +
+                std::to_string(operand.addend) + " lies outside parameter \"" +
+                std::string(variable->name) + "\" of " + std::to_string(variable->sizeBytes) +
+                " bytes");
+  }
+  instruction_.immediate = static_cast<std::int64_t>(variable->offset + begin);
+  hasKernelParameter_ = true;
+  return true;
+}
+
+bool OperandBinder::bindAddress(const Operand &operand) {
+  if (!operand.isAddress) {
+    return fail("expected an address in brackets, found " + describeOperand(operand));
+  }
+  if (operand.isNegated) {
+    return fail("an address cannot be negated");
+  }
+  if (instruction_.space == Space::Param) {
+    const bool isDone = hasKernelParameter_;
+    if (!isDone && instruction_.op != Op::LdParam) {
+      return bindParameterAddress(operand);
+    }
+  }
+  std::uint32_t ref = kNoSlot;
+  bool is64 = true;
+  std::int64_t displacement = 0;
+  if (operand.kind == Operand::Kind::Register) {
+    if (typeBits(operand.reg.type) < 32 || !isSameFamily(operand.reg.type, Type::U64)) {
+      return fail("expected an address of 32 or 64 bits, found " + describeOperand(operand));
+    }
+    ref = operand.reg.ref;
+    is64 = refKind(ref) == RefKind::Register64;
+    displacement = operand.addend;
+  } else if (operand.kind == Operand::Kind::Literal) {
+    ref = builder_.addConstant(operand.literal.bits, true);
+  } else if (operand.kind == Operand::Kind::Variable) {
+    Operand base = operand;
+    base.addend = 0;
+    displacement = operand.addend;
+    is64 = operand.variable->space == Space::Global || operand.variable->space == Space::Const;
+    if (instruction_.op != Op::CpAsync && operand.variable->space != instruction_.space &&
+        !(instruction_.space == Space::Generic && is64)) {
+      return fail("variable \"" + std::string(operand.name) +
+                  "\" does not lie in the state space of the instruction");
+    }
+    if (!addressOf(base, is64, ref)) {
+      return false;
+    }
+  } else {
+    return fail("expected an address, found " + describeOperand(operand));
+  }
+  instruction_.addressBits |= static_cast<std::uint8_t>((is64 ? 1U : 0U) << addressCount_);
+  (addressCount_ == 0 ? instruction_.immediate : instruction_.immediate2) = displacement;
+  ++addressCount_;
+  append(ref, false);
+  return true;
+}
+
+bool OperandBinder::bindImmediate(const Operand &operand) {
+  if (operand.kind != Operand::Kind::Literal || operand.literal.kind != Literal::Kind::Integer ||
+      operand.isAddress || operand.isNegated) {
+    return fail("expected an immediate number, found " + describeOperand(operand));
+  }
+  const std::uint64_t value = operand.literal.bits;
+  if (instruction_.op == Op::CpAsync) {
+    const auto only = static_cast<std::uint64_t>(candidate_->form->immediate);
+    if ((value != 4 && value != 8 && value != 16) || (only != 0 && value != only)) {
+      return fail("copy size " + std::to_string(value) + " is not " +
+                  (only != 0 ? std::to_string(only) : "4, 8 or 16"));
+    }
+    instruction_.mods.cpSize = static_cast<std::uint8_t>(value);
+    return true;
+  }
+  constexpr std::uint64_t kMaxTable = 255; // lop3's table has 8 bits; a group count needs less
+  if (value > kMaxTable) {
+    return fail("immediate " + std::to_string(value) + " is above " + std::to_string(kMaxTable));
+  }
+  instruction_.immediate = static_cast<std::int64_t>(value);
+  return true;
+}
+
+bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
+  if (operand.hasPair && !item.mayHavePair) {
+    return fail("\"|\" is not allowed here");
+  }
+  bool isBound = false;
+  switch (item.kind) {
+  case Item::Kind::Value:
+    isBound = bindValue(item, operand);
+    break;
+  case Item::Kind::Counted:
+  case Item::Kind::Vector:
+    isBound = bindVector(item, operand);
+    break;
+  case Item::Kind::Elements:
+    isBound = bindElements(item, operand);
+    break;
+  case Item::Kind::Predicate:
+    isBound = bindPredicate(item, operand);
+    break;
+  case Item::Kind::Address:
+    isBound = bindAddress(operand);
+    break;
+  case Item::Kind::AddressRegister: {
+    const bool is64 =
+        operand.kind != Operand::Kind::Register || refKind(operand.reg.ref) == RefKind::Register64;
+    isBound = addSource(item, is64 ? Type::U64 : Type::U32, operand);
+    break;
+  }
+  case Item::Kind::Immediate:
+    isBound = bindImmediate(operand);
+    break;
+  case Item::Kind::Label:
+    label_ = operand.name;
+    isBound = operand.kind == Operand::Kind::Name ||
+              fail("expected a label, found " + describeOperand(operand));
+    break;
+  }
+  return isBound && (!item.mayHavePair || bindPair(operand));
+}
+
+/// Brings the operands into the order of program.h where the text's order differs.
+bool OperandBinder::finish() {
+  std::vector<std::uint32_t> &operands = builder_.kernel().operands;
+  const bool isMemory =
+      instruction_.op == Op::Ld || instruction_.op == Op::LdParam || instruction_.op == Op::St;
+  const unsigned bytes = typeBits(instruction_.type) / 8 * instruction_.vector;
+  if (isMemory && bytes > 16) {
+    return fail("vector access of " + std::to_string(bytes) + " bytes, at most 16 expected");
+  }
+  if (instruction_.op == Op::BarSync && instruction_.numSrc == 1) {
+    append(kNoSlot, false); // the thread count
+  } else if (instruction_.op == Op::BarRed && instruction_.numSrc == 2) {
+    operands.insert(operands.end() - 1, kNoSlot);
+    ++instruction_.numSrc;
+  } else if (instruction_.op == Op::CpAsync) {
+    const bool hasSize = instruction_.numSrc == 3 && refKind(operands.back()) != RefKind::Predicate;
+    if (instruction_.numSrc == 3 && !hasSize) {
+      operands.insert(operands.end() - 1, kNoSlot);
+      ++instruction_.numSrc;
+    }
+    while (instruction_.numSrc < 4) {
+      append(kNoSlot, false);
+    }
+  }
+  return true;
+}
+
+bool OperandBinder::bind(const Candidate &candidate, Instruction &instruction,
+                         std::string_view &label, std::string &message, bool &isCountRight) {
+  candidate_ = &candidate;
+  instruction_ = candidate.instruction;
+  label_ = {};
+  addressCount_ = 0;
+  hasSourceWidth_ = hasDestinationWidth_ = hasKernelParameter_ = false;
+  std::string_view pattern = candidate.form->operands;
+  const auto expected = static_cast<std::size_t>(
+      pattern.empty() ? 0 : 1 + std::count(pattern.begin(), pattern.end(), ' '));
+  isCountRight = expected == list_.operands.size();
+  if (!isCountRight) {
+    message = "expected " + std::to_string(expected) + " operands, found " +
+              std::to_string(list_.operands.size());
+    return false;
+  }
+  std::vector<std::uint32_t> &operands = builder_.kernel().operands;
+  const std::size_t first = operands.size();
+  instruction_.operands = static_cast<std::uint32_t>(first);
+  bool isBound = true;
+  for (std::size_t i = 0; isBound && i < expected; ++i) {
+    const std::size_t end = std::min(pattern.find(' '), pattern.size());
+    isBound = bindItem(parseItem<Item>(pattern.substr(0, end)), list_.operands[i]);
+    pattern.remove_prefix(std::min(end + 1, pattern.size()));
+  }
+  if (!isBound || !finish()) {
+    operands.resize(first);
+    message = message_;
+    return false;
+  }
+  instruction = instruction_;
+  label = label_;
+  return true;
+}
+
+} // namespace fp8jit::emulator

@@ -1,0 +1,62 @@
+// Fits the operands of an instruction to the operand pattern of a form (forms.h), checks their
+// types and turns them into references. Main entry: OperandBinder::bind.
+#pragma once
+
+#include "emulator/ptx/forms.h"
+#include "emulator/ptx/kernel_builder.h"
+#include "emulator/ptx/operand.h"
+
+#include <string>
+#include <string_view>
+
+namespace fp8jit::emulator {
+
+class OperandBinder {
+public:
+  /// `isEntry`: the code belongs to a kernel's own body, so that registers in ld.param addresses
+  /// point into the kernel's parameters; in an expanded call they point into local memory.
+  OperandBinder(KernelBuilder &builder, const OperandList &list, bool isEntry)
+      : builder_(builder), list_(list), isEntry_(isEntry) {}
+
+  /// Completes the instruction of `candidate`, appending its operands to the kernel. `label`
+  /// receives the label of a branch. Returns false with a `message` when they do not fit; the
+  /// kernel's operands are then as before. `isCountRight` tells whether the number of them did fit.
+  bool bind(const Candidate &candidate, Instruction &instruction, std::string_view &label,
+            std::string &message, bool &isCountRight);
+
+private:
+  struct Item;
+
+  bool bindItem(const Item &item, const Operand &operand);
+  bool bindValue(const Item &item, const Operand &operand);
+  bool bindVector(const Item &item, const Operand &operand);
+  bool bindElements(const Item &item, const Operand &operand);
+  bool bindPredicate(const Item &item, const Operand &operand);
+  bool bindPair(const Operand &operand);
+  bool bindAddress(const Operand &operand);
+  bool bindParameterAddress(const Operand &operand);
+  bool bindImmediate(const Operand &operand);
+  bool checkRegister(const Item &item, Type type, const Operand &operand);
+  bool addDestination(const Item &item, Type type, const Operand &operand);
+  bool addSource(const Item &item, Type type, const Operand &operand);
+  bool addressOf(const Operand &operand, bool is64, std::uint32_t &ref);
+  bool finish();
+  void append(std::uint32_t ref, bool isDestination);
+  Type selectType(const Item &item) const;
+  bool fail(std::string text) {
+    message_ = std::move(text);
+    return false;
+  }
+
+  KernelBuilder &builder_;
+  const OperandList &list_;
+  bool isEntry_;
+  const Candidate *candidate_ = nullptr;
+  Instruction instruction_;
+  std::string_view label_;
+  std::string message_;
+  unsigned addressCount_ = 0;
+  bool hasSourceWidth_ = false, hasDestinationWidth_ = false, hasKernelParameter_ = false;
+};
+
+} // namespace fp8jit::emulator

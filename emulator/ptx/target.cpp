@@ -1,0 +1,60 @@
+#include "emulator/ptx/target.h"
+
+#include <charconv>
+
+namespace fp8jit::emulator {
+
+namespace {
+
+struct Arch {
+  unsigned number = 0;
+  char variant = 0; ///< 'a', 'f' or none
+};
+
+} // namespace
+
+static bool parseArch(std::string_view text, Arch &arch) {
+  const char *end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, arch.number);
+  if (status != std::errc() || arch.number < 20 || arch.number > 999) {
+    return false;
+  }
+  arch.variant = stop == end ? '\0' : *stop;
+  return stop == end || (stop + 1 == end && (arch.variant == 'a' || arch.variant == 'f'));
+}
+
+static bool runsOn(Arch target, Arch device) {
+  switch (target.variant) {
+  case 'a':
+    return target.number == device.number && device.variant == 'a';
+  case 'f':
+    return target.number / 10 == device.number / 10 && target.number <= device.number;
+  default:
+    return target.number <= device.number;
+  }
+}
+
+bool checkTarget(std::string_view target, std::string_view arch, unsigned &number,
+                 std::string &message) {
+  constexpr std::string_view kPrefix = "sm_";
+  Arch code;
+  Arch device;
+  if (target.substr(0, kPrefix.size()) != kPrefix ||
+      !parseArch(target.substr(kPrefix.size()), code)) {
+    message = "unknown target \"" + std::string(target) + "\", expected one like sm_89";
+    return false;
+  }
+  if (!parseArch(arch, device)) {
+    message = "unknown device architecture \"" + std::string(arch) + "\", expected one like 89";
+    return false;
+  }
+  if (!runsOn(code, device)) {
+    message = "target " + std::string(target) + " does not run on a device of architecture sm_" +
+              std::string(arch);
+    return false;
+  }
+  number = code.number;
+  return true;
+}
+
+} // namespace fp8jit::emulator
