@@ -9,26 +9,6 @@
 
 namespace fp8jit {
 
-/// What to do about a driver that does not initialise.
-static const char *remedyFor(CUresult result) {
-  switch (static_cast<int>(result)) {
-  case CUDA_ERROR_STUB_LIBRARY:
-    return "this is the toolkit's stub, made for linking; remove its folder from the library path "
-           "and install the NVIDIA driver";
-  case CUDA_ERROR_NO_DEVICE:
-    return "the driver sees no GPU; check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's "
-           "--gpus option";
-  case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-  case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-    return "the driver library and the kernel module are of different versions; reboot after the "
-           "driver update, or remove the cuda-compat package";
-  case CUDA_ERROR_SYSTEM_NOT_READY:
-    return "the system is not ready; check that nvidia-fabricmanager runs";
-  default:
-    return "check nvidia-smi and the system log";
-  }
-}
-
 llvm::Expected<std::shared_ptr<const Driver>> Driver::load(const std::string &path) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -49,9 +29,7 @@ llvm::Expected<std::shared_ptr<const Driver>> Driver::fromTable(const DriverApi 
                                                                 std::string path) {
   const CUresult initialised = api.init(0);
   if (initialised != CUDA_SUCCESS) {
-    return fail(ErrorCode::NoDevice, llvm::formatv("driver {0} does not start: {1}; {2}", path,
-                                                   describeDriverError(api, "cuInit", initialised),
-                                                   remedyFor(initialised)));
+    return driverNotReady(path, describeDriverError(api, "cuInit", initialised), initialised);
   }
   std::shared_ptr<Driver> driver(new Driver());
   driver->api_ = api;

@@ -76,6 +76,31 @@ static llvm::Error missingEntryPoint(const char *name, int sinceVersion, const s
                             path, name, sinceVersion / 1000, sinceVersion % 1000 / 10));
 }
 
+/// What to do about a driver that does not initialise.
+static const char *remedyFor(CUresult result) {
+  switch (static_cast<int>(result)) {
+  case CUDA_ERROR_STUB_LIBRARY:
+    return "this is the toolkit's stub, made for linking; remove its folder from the library path "
+           "and install the NVIDIA driver";
+  case CUDA_ERROR_NO_DEVICE:
+    return "the driver sees no GPU; check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's "
+           "--gpus option";
+  case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+  case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    return "the driver library and the kernel module are of different versions; reboot after the "
+           "driver update, or remove the cuda-compat package";
+  case CUDA_ERROR_SYSTEM_NOT_READY:
+    return "the system is not ready; check that nvidia-fabricmanager runs";
+  default:
+    return "check nvidia-smi and the system log";
+  }
+}
+
+llvm::Error driverNotReady(const std::string &path, const std::string &answer, CUresult result) {
+  return fail(ErrorCode::NoDevice, llvm::formatv("driver {0} does not start: {1}; {2}", path,
+                                                 answer, remedyFor(result)));
+}
+
 llvm::Expected<DriverApi> resolveDriverApi(void *library, const std::string &path) {
   const auto getProcAddress =
       reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
@@ -87,6 +112,9 @@ llvm::Expected<DriverApi> resolveDriverApi(void *library, const std::string &pat
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
     const CUresult result =
         getProcAddress(entry.name, entry.target, entry.sinceVersion, 0, &status);
+    if (result == CUDA_ERROR_STUB_LIBRARY) {
+      return driverNotReady(path, "cuGetProcAddress: CUDA_ERROR_STUB_LIBRARY (34)", result);
+    }
     if ((result != CUDA_SUCCESS || *entry.target == nullptr) && !entry.isOptional) {
       return missingEntryPoint(entry.name, entry.sinceVersion, path);
     }

@@ -59,8 +59,12 @@ struct DriverApi {
 
 /// Fills a table from a loaded library through cuGetProcAddress, asking for each entry point in the
 /// version in which its signature appeared, so that a driver older than the headers resolves too.
-/// Errors: NoDevice naming the entry point that the library lacks.
+/// Errors: NoDevice naming the entry point that the library lacks, or
+/// saying that it is the stub.
 llvm::Expected<DriverApi> resolveDriverApi(void *library, const std::string &path);
+
+/// The NoDevice error of a library that cannot be used: what `call` answered, and what to do.
+llvm::Error driverNotReady(const std::string &path, const std::string &answer, CUresult result);
 
 /// "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory", with the driver's own texts.
 std::string describeDriverError(const DriverApi &api, const char *call, CUresult result);
