@@ -3,6 +3,7 @@
 #include "emulator/tensor/mma.h"
 
 #include "emulator/tensor/fragments.h"
+#include "emulator/tensor/mma_avx2.h"
 #include "emulator/tensor/mma_portable.h"
 #include "emulator/tensor/step_rules.h"
 
@@ -82,7 +83,12 @@ static const MmaForm *findForm(const MmaShape &shape, std::string_view arch) {
 }
 
 MmaFunction selectMma(const MmaShape &shape, std::string_view arch) {
-  return selectPortableMma(shape, arch);
+  const MmaForm *form = findForm(shape, arch);
+  if (form == nullptr) {
+    return nullptr;
+  }
+  const MmaFunction vector = findAvx2Mma(shape, form->rule);
+  return vector != nullptr ? vector : form->portable;
 }
 
 MmaFunction selectPortableMma(const MmaShape &shape, std::string_view arch) {
