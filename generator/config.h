@@ -16,6 +16,12 @@
 
 namespace fp8jit {
 
+/// With GemmConfig's own: equality of Config.
+inline bool operator==(const QuantConfig &a, const QuantConfig &b) {
+  return a.threads == b.threads && a.vectorBytes == b.vectorBytes &&
+         a.unitsPerBlock == b.unitsPerBlock;
+}
+
 using Config = std::variant<GemmConfig, QuantConfig>;
 
 /// The text that --config takes, for example "mma tile=128x128x128 warps=2x4 stages=3 group=8".

@@ -93,9 +93,7 @@ static llvm::Error checkQuantConfig(const QuantProblem &problem, const QuantConf
 int widestVectorBytes(const QuantProblem &problem) {
   const int elementBytes = elementBytesOf(problem);
   int bytes = 16;
-  // With tensor scales X is one long row, so that rows may end inside a vector.
-  while (problem.s != ScaleUnit::Tensor && bytes > elementBytes &&
-         problem.n % (bytes / elementBytes) != 0) {
+  while (bytes > elementBytes && problem.n % (bytes / elementBytes) != 0) {
     bytes /= 2;
   }
   return bytes;

@@ -1,4 +1,4 @@
-// Inlines includes depth first. The parts' own namespace lines give way to one namespace.
+// Inlines includes depth first. A source is one kernel and needs no namespace.
 #include "generator/flatten.h"
 
 #include "support/error.h"
@@ -14,8 +14,8 @@ namespace {
 
 class Flattener {
 public:
-  Flattener(const SlotTexts &slots, const TemplateLibrary &templates)
-      : slots_(slots), templates_(templates) {}
+  Flattener(llvm::StringRef root, const SlotTexts &slots, const TemplateLibrary &templates)
+      : root_(root), slots_(slots), templates_(templates) {}
 
   llvm::Error add(llvm::StringRef name) {
     if (!seen_.insert(name).second) {
@@ -31,16 +31,20 @@ public:
       }
       rest = *text;
     }
-    // What a part needs comes before the part's own head comment.
+    // What a part needs comes before the part itself; the head comment of a file stays only for the
+    // root, where it tells what the kernel does.
     std::string own;
+    bool isHead = name != root_;
     while (!rest.empty()) {
       llvm::StringRef line;
       std::tie(line, rest) = rest.split('\n');
+      isHead = isHead && line.startswith("//");
       if (line.startswith("#include")) {
         if (llvm::Error error = addInclude(line, name)) {
           return error;
         }
-      } else if (line != "#pragma once" && line != kNamespaceBegin && line != kNamespaceEnd) {
+      } else if (!isHead && line != "#pragma once" && line != kNamespaceBegin &&
+                 line != kNamespaceEnd) {
         own += line;
         own += '\n';
       }
@@ -76,6 +80,7 @@ private:
     }
   }
 
+  const llvm::StringRef root_;
   const SlotTexts &slots_;
   const TemplateLibrary &templates_;
   llvm::StringSet<> seen_;
@@ -86,11 +91,11 @@ private:
 
 llvm::Expected<std::string> flattenTemplate(llvm::StringRef root, const SlotTexts &slots,
                                             const TemplateLibrary &templates) {
-  Flattener flattener(slots, templates);
+  Flattener flattener(root, slots, templates);
   if (llvm::Error error = flattener.add(root)) {
     return error;
   }
-  return (kNamespaceBegin + "\n\n" + flattener.take() + kNamespaceEnd + "\n").str();
+  return llvm::StringRef(flattener.take()).rtrim('\n').str() + "\n";
 }
 
 } // namespace fp8jit

@@ -1,6 +1,7 @@
 // Chooses the parts of a source, writes its prelude and flattens it.
 #include "generator/generate.h"
 
+#include "generator/config_rules.h"
 #include "generator/flatten.h"
 #include "generator/launch_plan.h"
 #include "generator/prelude.h"
@@ -68,7 +69,7 @@ static llvm::StringRef quantRoot(const QuantProblem &problem) {
   case ScaleUnit::Tensor:
     return problem.sc == ScaleSource::Given ? "quant_tensor_given.cu" : "quant_tensor.cu";
   case ScaleUnit::Row:
-    return "quant_row.cu";
+    return problem.sc == ScaleSource::Given ? "quant_row_given.cu" : "quant_row.cu";
   case ScaleUnit::Block128x128:
     return "quant_block128x128.cu";
   case ScaleUnit::Block1x128:
@@ -80,20 +81,19 @@ static llvm::StringRef quantRoot(const QuantProblem &problem) {
 
 static Parts partsOf(const QuantProblem &problem, QuantConfig config, PointerAlignment alignment) {
   const bool isBf16 = problem.x == Format::BF16;
-  const int elementBytes = isBf16 ? 2 : 4;
+  const bool isLanes = problem.s != ScaleUnit::Tensor && config.threadsPerUnit() <= 32;
   if (alignment == PointerAlignment::Element) {
-    if (problem.s == ScaleUnit::Tensor) { // a block covers as much of X as gridBlocks assumes
-      config.unitsPerBlock *= config.vectorBytes / elementBytes;
-    }
-    config.vectorBytes = elementBytes;
+    config.vectorBytes = elementBytesOf(problem);
   }
-  return {.root = quantRoot(problem),
-          .preludeSlot = "slot/quant_config.cuh",
-          .prelude = preludeText(problem, config),
-          .slots = {{"slot/x.cuh", isBf16 ? "quant/x_bf16.cuh" : "quant/x_f32.cuh"},
-                    {"slot/scale_source.cuh", problem.sc == ScaleSource::Given
-                                                  ? "quant/source_given.cuh"
-                                                  : "quant/source_amax.cuh"}}};
+  return {
+      .root = quantRoot(problem),
+      .preludeSlot = "slot/quant_config.cuh",
+      .prelude = preludeText(problem, config),
+      .slots = {{"slot/x.cuh", isBf16 ? "quant/x_bf16.cuh" : "quant/x_f32.cuh"},
+                {"slot/reduce.cuh", isLanes ? "quant/reduce_lanes.cuh" : "quant/reduce_block.cuh"},
+                {"slot/scale_source.cuh", problem.sc == ScaleSource::Given
+                                              ? "quant/source_given.cuh"
+                                              : "quant/source_amax.cuh"}}};
 }
 
 static llvm::Expected<std::string> sourceText(const Parts &parts,

@@ -14,7 +14,7 @@ static std::vector<KernelEntry> quantEntries(const QuantProblem &problem,
   if (problem.s != ScaleUnit::Tensor) {
     return {{.name = "fp8jit_quantize", .threads = config.threads}};
   }
-  std::vector<KernelEntry> entries = {{.name = "fp8jit_quantize_reset", .threads = 32}};
+  std::vector<KernelEntry> entries = {{.name = "fp8jit_quantize_reset", .threads = 1}};
   if (problem.sc == ScaleSource::Amax) {
     entries.push_back({.name = "fp8jit_quantize_amax", .threads = config.threads});
   }

@@ -1,10 +1,14 @@
 // Banner and prelude. The m of a problem never enters: the banner shows its bucket.
 #include "generator/prelude.h"
 
+#include "generator/config_rules.h"
 #include "generator/problem_text.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cassert>
 
 namespace fp8jit {
 
@@ -18,29 +22,33 @@ struct Field {
 
 } // namespace
 
-static std::string fieldLine(llvm::StringRef begin, const Field &field, llvm::StringRef end) {
-  const std::string code = llvm::formatv("{0}{1} = {2}{3}", begin, field.name, field.value, end);
-  return llvm::formatv("{0,-24} // {1}\n", code, field.comment);
+/// Code with its comment, the comments below each other.
+static std::string commented(llvm::StringRef code, llvm::StringRef comment) {
+  return llvm::formatv("{0,-33} // {1}\n", code, comment);
 }
 
-static std::string preludeOf(llvm::StringRef header, llvm::StringRef type,
-                             llvm::ArrayRef<Field> constants, llvm::ArrayRef<Field> fields) {
+static std::string preludeOf(llvm::StringRef header, llvm::StringRef constants,
+                             llvm::StringRef type, llvm::ArrayRef<Field> fields) {
   std::string text = llvm::formatv("// The problem's constants and the configuration.\n"
-                                   "#pragma once\n\n#include \"{0}\"\n\nnamespace fp8jit {{\n\n",
-                                   header);
-  for (const Field &field : constants) {
-    text += fieldLine("constexpr int ", field, ";");
-  }
-  text += llvm::formatv("\nconstexpr {0} kConfig = {{\n", type);
+                                   "#pragma once\n\n#include \"{0}\"\n\nnamespace fp8jit {{\n\n"
+                                   "{1}constexpr {2} kConfig = {{\n",
+                                   header, constants, type);
   for (const Field &field : fields) {
-    text += fieldLine("    .", field, ",");
+    text +=
+        commented(llvm::formatv("    .{0} = {1},", field.name, field.value).str(), field.comment);
   }
   return text + "};\n\n} // namespace fp8jit\n";
 }
 
+static std::string intConstant(llvm::StringRef name, long long value) {
+  return llvm::formatv("constexpr int {0} = {1};", name, value);
+}
+
 std::string preludeText(const GemmProblem &problem, const GemmConfig &config) {
-  return preludeOf("shared/gemm_config.h", "GemmConfig",
-                   {{"kN", problem.n, "columns of D"}, {"kK", problem.k, "inner dimension"}},
+  return preludeOf("shared/gemm_config.h",
+                   commented(intConstant("kN", problem.n), "columns of D") +
+                       commented(intConstant("kK", problem.k), "inner dimension"),
+                   "GemmConfig",
                    {{"tileM", config.tileM, "rows of D per block"},
                     {"tileN", config.tileN, "columns of D per block"},
                     {"tileK", config.tileK, "k per pipeline stage"},
@@ -50,10 +58,31 @@ std::string preludeText(const GemmProblem &problem, const GemmConfig &config) {
                     {"groupM", config.groupM, "block rows walked together"}});
 }
 
+/// The unsigned type of 1, 2, 4 or 8 bytes.
+static llvm::StringRef unsignedOf(int bytes) {
+  switch (bytes) {
+  case 1:
+    return "unsigned char";
+  case 2:
+    return "unsigned short";
+  case 4:
+    return "unsigned";
+  default:
+    assert(bytes == 8 && "no unsigned type has this size");
+    return "unsigned long long";
+  }
+}
+
 std::string preludeText(const QuantProblem &problem, const QuantConfig &config) {
   const llvm::StringRef units =
       problem.s == ScaleUnit::Tensor ? "vectors of X per thread" : "scale units of one block";
-  return preludeOf("shared/quant_config.h", "QuantConfig", {{"kN", problem.n, "columns of X"}},
+  const llvm::StringRef word = unsignedOf(std::min(config.vectorBytes, 4));
+  const llvm::StringRef codes = unsignedOf(config.vectorBytes / elementBytesOf(problem));
+  return preludeOf("shared/quant_config.h",
+                   commented(intConstant("kN", problem.n), "columns of X") +
+                       commented(("using Word = " + word + ";").str(), "of X in registers") +
+                       commented(("using Codes = " + codes + ";").str(), "the codes of one load"),
+                   "QuantConfig",
                    {{"threads", config.threads, "per block"},
                     {"vectorBytes", config.vectorBytes, "bytes of X per load"},
                     {"unitsPerBlock", config.unitsPerBlock, units}});

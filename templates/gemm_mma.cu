@@ -105,7 +105,7 @@ __device__ inline void storeSums(const Sums &sum, const GemmParams &params,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kConfig.threads())
+extern "C" __global__ void __launch_bounds__(kConfig.threads(), 1)
     fp8jit_gemm(const __grid_constant__ GemmParams params) {
   extern __shared__ __align__(128) unsigned char stages[];
   const BlockPlace block = blockPlace(kConfig, blockIdx.x, params.m, kN);

@@ -1,40 +1,44 @@
-// q = E4M3 codes of fl(X·S), one scale for all of X.
-//
-// X: [m, kN] row major; q: [m, kN]; s, amax: [1]; workspace: 4 bytes. Three entries on one stream:
-// reset, amax, cast. Nothing waits on the host.
-#include "quant/flat.cuh"
-#include "quant/reduce.cuh"
+// Codes with one scale for all of X.
+// X: [m, kN] row major; q: [m, kN]; s, amax: [1]; workspace: 4 bytes. Three entries on one stream,
+// reset, amax, cast: nothing waits on the host. The blocks stride over X as over one long row.
 #include "quant/vector.cuh"
 #include "slot/quant_config.cuh"
+#include "slot/reduce.cuh"
 #include "slot/scale_source.cuh"
-#include "slot/x.cuh"
 
 namespace fp8jit {
 
-extern "C" __global__ void __launch_bounds__(32)
-    fp8jit_quantize_reset(const __grid_constant__ QuantParams params) {
-  if (threadIdx.x == 0) {
-    *params.workspace = 0;
-  }
+constexpr long long kPass = kConfig.threads * kVector; // elements of a pass of one block
+
+extern "C" __global__ void fp8jit_quantize_reset(const __grid_constant__ QuantParams params) {
+  *params.workspace = 0; // one thread
 }
 
 extern "C" __global__ void __launch_bounds__(kConfig.threads)
     fp8jit_quantize_amax(const __grid_constant__ QuantParams params) {
+  const long long total = static_cast<long long>(params.m) * kN;
   float amax = 0.0F;
-  forEachVector(params,
-                [&](const Vector &vector, long long, int) { amax = largest(amax, vector); });
-  joinAmax(params.workspace, amax);
+  for (long long i = blockIdx.x * kPass + threadIdx.x * kVector; i < total;
+       i += gridDim.x * kPass) {
+    amax = largest(amax, loadVector(params.x, i));
+  }
+  amax = unitMax(amax);
+  if (threadIdx.x == 0) { // magnitudes order as their bits do
+    atomicMax(params.workspace, __float_as_uint(amax));
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(kConfig.threads)
     fp8jit_quantize_cast(const __grid_constant__ QuantParams params) {
+  const long long total = static_cast<long long>(params.m) * kN;
   const float amax = __uint_as_float(*params.workspace);
-  const float multiplier = unitMultiplier(params, 0, amax);
-  forEachVector(params, [&](const Vector &vector, long long index, int count) {
-    storeSome(params.q, index, vector, count, multiplier);
-  });
+  const float s = unitMultiplier(params, 0, amax);
+  for (long long i = blockIdx.x * kPass + threadIdx.x * kVector; i < total;
+       i += gridDim.x * kPass) {
+    storeCodes(params.q, i, loadVector(params.x, i), s);
+  }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    publishUnit(params, 0, amax, multiplier);
+    publish(params, 0, amax, s);
   }
 }
 

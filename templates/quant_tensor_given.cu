@@ -1,33 +1,33 @@
-// q = E4M3 codes of fl(X·fl(1/D)) with a given D for all of X.
-//
+// Codes with a given scale for all of X.
 // X: [m, kN] row major; q: [m, kN]; s (input), amax (output, if asked for): [1]. Two entries on one
-// stream: reset, cast.
-#include "quant/flat.cuh"
-#include "quant/policy.cuh"
-#include "quant/reduce.cuh"
+// stream: reset, cast. The blocks stride over X as over one long row.
 #include "quant/vector.cuh"
 #include "slot/quant_config.cuh"
-#include "slot/x.cuh"
+#include "slot/reduce.cuh"
+#include "slot/scale_source.cuh"
 
 namespace fp8jit {
 
-extern "C" __global__ void __launch_bounds__(32)
-    fp8jit_quantize_reset(const __grid_constant__ QuantParams params) {
-  if (threadIdx.x == 0 && params.amax != nullptr) {
-    *params.amax = 0.0F;
-  }
+constexpr long long kPass = kConfig.threads * kVector; // elements of a pass of one block
+
+extern "C" __global__ void fp8jit_quantize_reset(const __grid_constant__ QuantParams params) {
+  publish(params, 0, 0.0F, 0.0F); // one thread
 }
 
 extern "C" __global__ void __launch_bounds__(kConfig.threads)
     fp8jit_quantize_cast(const __grid_constant__ QuantParams params) {
-  const float multiplier = reciprocal(*params.s);
+  const long long total = static_cast<long long>(params.m) * kN;
+  const float s = unitMultiplier(params, 0, 0.0F);
   float amax = 0.0F;
-  forEachVector(params, [&](const Vector &vector, long long index, int count) {
+  for (long long i = blockIdx.x * kPass + threadIdx.x * kVector; i < total;
+       i += gridDim.x * kPass) {
+    const Vector vector = loadVector(params.x, i);
     amax = largest(amax, vector);
-    storeSome(params.q, index, vector, count, multiplier);
-  });
-  if (params.amax != nullptr) {
-    joinAmax(reinterpret_cast<unsigned *>(params.amax), amax);
+    storeCodes(params.q, i, vector, s);
+  }
+  amax = unitMax(amax);
+  if (threadIdx.x == 0 && params.amax != nullptr) { // magnitudes order as their bits do
+    atomicMax(reinterpret_cast<unsigned *>(params.amax), __float_as_uint(amax));
   }
 }
 

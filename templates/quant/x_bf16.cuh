@@ -1,19 +1,15 @@
-// X in BF16: a word holds two elements, or one if a load takes 2 bytes.
+// X in BF16: two elements in a word of 4 bytes, or one in a word of 2.
 #pragma once
+
+#include "slot/quant_config.cuh"
 
 namespace fp8jit {
 
-constexpr int kElementBytes = 2;
+constexpr int kVector = kConfig.vectorBytes / 2; // elements of X per load
 
-/// Element `index` of a vector, widened exactly.
-__device__ inline float elementOf(const unsigned *words, int index) {
-  const unsigned word = words[index / 2];
-  return __uint_as_float(index % 2 == 0 ? word << 16 : word & 0xffff0000U);
-}
-
-/// Element `index` of X alone, in the low half of a word.
-__device__ inline unsigned loadElement(const void *x, long long index) {
-  return __ldg(static_cast<const unsigned short *>(x) + index);
+/// Element `i` of the words of a vector, widened exactly.
+__device__ inline float elementOf(const Word *words, int i) {
+  return __uint_as_float(i % 2 == 0 ? words[i / 2] << 16 : words[i / 2] & 0xffff0000U);
 }
 
 } // namespace fp8jit

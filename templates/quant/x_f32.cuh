@@ -1,18 +1,15 @@
-// X in FP32: a word holds one element.
+// X in FP32: one element in a word of 4 bytes.
 #pragma once
+
+#include "slot/quant_config.cuh"
 
 namespace fp8jit {
 
-constexpr int kElementBytes = 4;
+constexpr int kVector = kConfig.vectorBytes / 4; // elements of X per load
 
-/// Element `index` of a vector.
-__device__ inline float elementOf(const unsigned *words, int index) {
-  return __uint_as_float(words[index]);
-}
-
-/// Element `index` of X alone.
-__device__ inline unsigned loadElement(const void *x, long long index) {
-  return __ldg(static_cast<const unsigned *>(x) + index);
+/// Element `i` of the words of a vector.
+__device__ inline float elementOf(const Word *words, int i) {
+  return __uint_as_float(words[i]);
 }
 
 } // namespace fp8jit

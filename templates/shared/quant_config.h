@@ -8,19 +8,14 @@ struct QuantConfig {
   int threads;       ///< per block
   int vectorBytes;   ///< bytes of X per load: 16, 8, 4 or 2
   int unitsPerBlock; ///< scale units of one block; with tensor scales, vectors per thread
-
-  /// Threads that share one unit (not for tensor scales).
-  constexpr int threadsPerUnit() const { return threads / unitsPerBlock; }
-
+  constexpr int threadsPerUnit() const { return threads / unitsPerBlock; } ///< share one unit
   constexpr bool isValid() const {
     return threads >= 32 && threads <= 1024 && threads % 32 == 0 && unitsPerBlock >= 1 &&
-           (vectorBytes == 16 || vectorBytes == 8 || vectorBytes == 4 || vectorBytes == 2);
+           vectorBytes >= 2 && vectorBytes <= 16 && 16 % vectorBytes == 0;
   }
-  friend constexpr bool operator==(const QuantConfig &, const QuantConfig &) = default;
 };
 
-/// The one argument of every quantization kernel, passed by value. All entries of one source take
-/// it and are launched in their order of appearance on one stream.
+/// The one argument of every entry, passed by value. Entries run in order on one stream.
 struct QuantParams {
   const void *x;           ///< [m, n]
   unsigned char *q;        ///< [m, n] codes

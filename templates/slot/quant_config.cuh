@@ -5,8 +5,9 @@
 
 namespace fp8jit {
 
-constexpr int kN = 4096; // columns of X
-
+constexpr int kN = 4096;          // columns of X
+using Word = unsigned;            // of X in registers
+using Codes = unsigned long long; // the codes of one load
 constexpr QuantConfig kConfig = {
     .threads = 256,      // per block
     .vectorBytes = 16,   // bytes of X per load

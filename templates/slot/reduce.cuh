@@ -1,0 +1,4 @@
+// Sample: how threads that share a unit find its amax.
+#pragma once
+
+#include "quant/reduce_lanes.cuh"
