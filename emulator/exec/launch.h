@@ -27,6 +27,7 @@ struct LaunchRequest {
   std::uint32_t registersPerThread = 0;       ///< for the occupancy of the model; 0: assume 128
   std::uint64_t blockSample = 0; ///< 0: every block; else at most so many, spread over the grid
   EmulatorStrictness strictness = EmulatorStrictness::Strict;
+  std::uint64_t instructionBudget = 0; ///< warp instructions per block; 0: a billion
 };
 
 /// What ended a launch early, as the driver reports it.

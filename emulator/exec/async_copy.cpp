@@ -1,0 +1,232 @@
+// cp.async and its groups (PTX ISA, "cp.async"). Bounds and alignment are checked at issue, the
+// source is read and the destination written at the wait (async_queue.h).
+#include "emulator/exec/access.h"
+#include "emulator/exec/lane_ops.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
+
+/// Source bytes of each lane: the cp-size, the src-size operand, or 0 with a true ignore-src.
+static void readSourceBytes(const Warp &warp, const Step &step, std::uint32_t *bytes) {
+  const Instruction &instruction = *step.instruction;
+  const std::uint32_t copyBytes = instruction.mods.cpSize;
+  const std::uint32_t size = instruction.numSrc > 2 ? step.operands[2] : kNoSlot;
+  const std::uint32_t ignore = instruction.numSrc > 3 ? step.operands[3] : kNoSlot;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    bytes[i] = size != kNoSlot ? warp.lanes<const std::uint32_t>(size)[i] : copyBytes;
+    if (ignore != kNoSlot) {
+      const LaneMask ignored =
+          warp.predicates[ignore] ^ (instruction.mods.negateSource ? kAllLanes : 0U);
+      bytes[i] = ((ignored >> i) & 1U) != 0 ? 0 : bytes[i];
+    }
+  }
+}
+
+/// Lanes that read less than the whole copy: the bytes they do read have to exist.
+static Outcome checkPartial(Warp &warp, const Step &step, const AccessRequest &source,
+                            const std::uint32_t *bytes, LaneMask lanes) {
+  LaunchContext &launch = *warp.block->launch;
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t address = source.address[lane];
+    char text[128];
+    if (bytes[lane] > source.sizeBytes) {
+      std::snprintf(text, sizeof(text), "has a source size of %u bytes, at most %u expected",
+                    bytes[lane], source.sizeBytes);
+      return launch.findings.add(warp, *step.instruction, LaneMask{1} << lane,
+                                 Fault::IllegalInstruction, Severity::HardwareFault, text);
+    }
+    if (bytes[lane] == 0) {
+      continue;
+    }
+    std::snprintf(text, sizeof(text), "reads %u bytes at 0x%" PRIx64 ", ", bytes[lane], address);
+    if (address % source.sizeBytes != 0) {
+      return launch.findings.add(warp, *step.instruction, LaneMask{1} << lane,
+                                 Fault::MisalignedAddress, Severity::HardwareFault,
+                                 std::string(text) + "which is not a multiple of " +
+                                     std::to_string(source.sizeBytes));
+    }
+    const std::optional<MemoryRegion> region = launch.memory.find(address);
+    if (!region || !region->contains(address, bytes[lane])) {
+      return launch.findings.add(
+          warp, *step.instruction, LaneMask{1} << lane, Fault::IllegalAddress,
+          Severity::HardwareFault,
+          text + launch.memory.describe(region ? address + bytes[lane] - 1 : address));
+    }
+    ++launch.counters.loadSectors;
+  }
+  return Outcome::Next;
+}
+
+static void enqueue(Warp &warp, const Step &step, const Span &destination,
+                    const AccessRequest &source, const std::uint32_t *bytes) {
+  for (LaneMask rest = destination.lanes; rest != 0;) {
+    const std::uint32_t group = warp.async.committed[static_cast<unsigned>(std::countr_zero(rest))];
+    PendingCopy &copy = warp.async.copies.emplace_back();
+    copy.group = group;
+    copy.sizeBytes = source.sizeBytes;
+    copy.step = &step;
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const bool belongs = ((rest >> i) & 1U) != 0 && warp.async.committed[i] == group;
+      copy.lanes |= LaneMask{belongs} << i;
+      copy.destination[i] = static_cast<std::uint32_t>(destination.offset[i]);
+      copy.source[i] = source.address[i];
+      copy.sourceBytes[i] = static_cast<std::uint8_t>(bytes[i]);
+    }
+    rest &= ~copy.lanes;
+  }
+}
+
+static Outcome issue(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  AccessRequest to;
+  to.space = Space::Shared;
+  to.kind = AccessKind::Write;
+  to.sizeBytes = instruction.mods.cpSize;
+  readAddresses(warp, step.operands[0], (instruction.addressBits & 1U) != 0, instruction.immediate,
+                to);
+  AccessRequest from;
+  from.space = Space::Global;
+  from.kind = AccessKind::Read;
+  from.sizeBytes = instruction.mods.cpSize;
+  readAddresses(warp, step.operands[1], (instruction.addressBits & 2U) != 0, instruction.immediate2,
+                from);
+  std::uint32_t bytes[kLanes];
+  readSourceBytes(warp, step, bytes);
+  LaneMask whole = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    whole |= LaneMask{bytes[i] == from.sizeBytes} << i;
+  }
+  Span span;
+  for (LaneMask rest = mask & whole; rest != 0; rest &= ~span.lanes) {
+    if (resolve(warp, step, from, rest, span) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
+  }
+  if ((mask & ~whole) != 0 &&
+      checkPartial(warp, step, from, bytes, mask & ~whole) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  if (resolve(warp, step, to, mask, span) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
+    std::memset(span.written + span.offset[std::countr_zero(rest)], 0, to.sizeBytes);
+  }
+  enqueue(warp, step, span, from, bytes);
+  return Outcome::Next;
+}
+
+/// Performs the copy of one lane.
+static Outcome complete(Warp &warp, const PendingCopy &copy, unsigned lane) {
+  LaunchContext &launch = *warp.block->launch;
+  const std::uint64_t address = copy.source[lane];
+  const std::uint32_t bytes = copy.sourceBytes[lane];
+  std::uint8_t value[16] = {};
+  if (bytes > 0) {
+    if (!warp.region.contains(address, bytes) ||
+        warp.regionGeneration != launch.memory.generation()) {
+      const std::optional<MemoryRegion> region = launch.memory.find(address);
+      if (!region) {
+        return launch.findings.add(warp, *copy.step->instruction, LaneMask{1} << lane,
+                                   Fault::IllegalAddress, Severity::HardwareFault,
+                                   "completes from memory that was freed meanwhile: " +
+                                       launch.memory.describe(address));
+      }
+      warp.regionGeneration = launch.memory.generation();
+      warp.region = *region;
+    }
+    const auto *source = reinterpret_cast<const std::uint8_t *>(address);
+    const std::uint8_t *marks = warp.region.shadow == nullptr
+                                    ? nullptr
+                                    : warp.region.shadow + (address - warp.region.begin);
+    std::uint32_t unwritten = bytes;
+    if (bytes % 4 == 0) {
+      for (std::uint32_t i = 0; i < bytes; i += 4) {
+        const auto word = loadRelaxed<std::uint32_t>(source + i);
+        std::memcpy(value + i, &word, sizeof(word));
+        if (marks != nullptr && loadRelaxed<std::uint32_t>(marks + i) != 0x01010101U) {
+          unwritten = i;
+        }
+      }
+    } else {
+      for (std::uint32_t i = 0; i < bytes; ++i) {
+        value[i] = loadRelaxed<std::uint8_t>(source + i);
+        if (marks != nullptr && loadRelaxed<std::uint8_t>(marks + i) != 1) {
+          unwritten = i;
+        }
+      }
+    }
+    if (unwritten < bytes) {
+      char text[128];
+      std::snprintf(text, sizeof(text),
+                    "reads %u bytes at 0x%" PRIx64 ", of which bytes from %u on were never written",
+                    bytes, address, unwritten);
+      if (launch.findings.add(warp, *copy.step->instruction, LaneMask{1} << lane,
+                              Fault::UninitializedRead, Severity::Finding, text) == Outcome::Stop) {
+        return Outcome::Stop;
+      }
+    }
+  }
+  SharedMemory &shared = warp.block->shared;
+  std::memcpy(shared.data.data() + copy.destination[lane], value, copy.sizeBytes);
+  std::memset(shared.written.data() + copy.destination[lane], 1, copy.sizeBytes);
+  return Outcome::Next;
+}
+
+/// Completes the copies of `lanes` whose group is older than the `pending` latest committed ones;
+/// with `all`, those of the open group as well.
+static Outcome completeGroups(Warp &warp, LaneMask lanes, std::uint64_t pending, bool all) {
+  AsyncQueue &queue = warp.async;
+  for (std::size_t i = queue.first; i < queue.copies.size(); ++i) {
+    PendingCopy &copy = queue.copies[i];
+    for (LaneMask rest = copy.lanes & lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      if (!all && copy.group + pending >= queue.committed[lane]) {
+        continue;
+      }
+      copy.lanes &= ~(LaneMask{1} << lane);
+      if (complete(warp, copy, lane) == Outcome::Stop) {
+        return Outcome::Stop;
+      }
+    }
+  }
+  queue.trim();
+  return Outcome::Next;
+}
+
+static Outcome commit(Warp &warp, const Step &, LaneMask mask) {
+  for (unsigned i = 0; i < kLanes; ++i) {
+    warp.async.committed[i] += (mask >> i) & 1U;
+  }
+  return Outcome::Next;
+}
+
+static Outcome waitGroup(Warp &warp, const Step &step, LaneMask mask) {
+  return completeGroups(warp, mask, static_cast<std::uint64_t>(step.instruction->immediate), false);
+}
+
+static Outcome waitAll(Warp &warp, const Step &, LaneMask mask) {
+  return completeGroups(warp, mask, 0, true);
+}
+
+Handler selectAsyncCopy(const Instruction &instruction) {
+  const std::uint8_t bytes = instruction.mods.cpSize;
+  switch (instruction.op) {
+  case Op::CpAsync:
+    return bytes == 4 || bytes == 8 || bytes == 16 ? &issue : nullptr;
+  case Op::CpAsyncCommit:
+    return &commit;
+  case Op::CpAsyncWait:
+    return instruction.immediate >= 0 ? &waitGroup : nullptr;
+  case Op::CpAsyncWaitAll:
+    return &waitAll;
+  default: // the other groups
+    return nullptr;
+  }
+}
+
+} // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET

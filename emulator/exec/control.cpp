@@ -1,0 +1,195 @@
+// Branches, exit, trap, special registers and the instructions without effect here.
+#include "emulator/exec/block.h"
+#include "emulator/exec/handlers.h"
+#include "emulator/exec/tensor_function.h"
+
+#include <bit>
+
+namespace fp8jit::emulator {
+
+static bool isPlainExit(const Step &step) {
+  const Op op = step.instruction->op;
+  return (op == Op::Exit || op == Op::Ret) && step.instruction->guard == kNoSlot;
+}
+
+/// Continues with the lanes of `mask` at `target` and the other active lanes at `fallThrough`.
+/// Lanes that would do nothing but exit exit at once, so that an early return does not keep a warp
+/// split in two.
+static Outcome diverge(Warp &warp, const Step &step, LaneMask mask, std::uint32_t target,
+                       std::uint32_t fallThrough) {
+  const std::vector<Step> &steps = warp.block->launch->steps;
+  const LaneMask rest = warp.active & ~mask;
+  if (isPlainExit(steps[target])) {
+    warp.pc = fallThrough;
+    return exitLanes(warp, *step.instruction, mask);
+  }
+  if (isPlainExit(steps[fallThrough])) {
+    warp.pc = target;
+    const Outcome outcome = exitLanes(warp, *step.instruction, rest);
+    return outcome == Outcome::Stop ? outcome : Outcome::Reschedule;
+  }
+  warp.others.push_back({.mask = rest, .pc = fallThrough});
+  warp.active = mask;
+  warp.pc = target;
+  return Outcome::Reschedule;
+}
+
+static Outcome branch(Warp &warp, const Step &step, LaneMask mask) {
+  const std::uint32_t target = step.instruction->target;
+  if (mask == warp.active) {
+    const bool isBackward = target < warp.pc;
+    warp.pc = target;
+    return isBackward && !warp.others.empty() ? Outcome::Reschedule : Outcome::Next;
+  }
+  if (step.instruction->mods.uniform &&
+      warp.block->launch->findings.add(
+          warp, *step.instruction, mask, Fault::IllegalInstruction, Severity::Finding,
+          "is marked uniform, but only some lanes take it") == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  return diverge(warp, step, mask, target, warp.pc);
+}
+
+static Outcome branchIndexed(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  LaunchContext &launch = *warp.block->launch;
+  const std::uint32_t *index = warp.lanes<const std::uint32_t>(step.operand[0]);
+  const LaneMask rest = warp.active & ~mask;
+  if (rest != 0) {
+    warp.others.push_back({.mask = rest, .pc = warp.pc});
+  }
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (((mask >> lane) & 1U) == 0) {
+      continue;
+    }
+    if (index[lane] >= static_cast<std::uint64_t>(instruction.immediate2)) {
+      return launch.findings.add(warp, instruction, LaneMask{1} << lane, Fault::IllegalInstruction,
+                                 Severity::HardwareFault,
+                                 "takes entry " + std::to_string(index[lane]) + " of " +
+                                     std::to_string(instruction.immediate2) + " targets");
+    }
+    const std::size_t entry = static_cast<std::size_t>(instruction.immediate) + index[lane];
+    warp.others.push_back({.mask = LaneMask{1} << lane, .pc = launch.kernel.branchTargets[entry]});
+  }
+  warp.active = 0; // the scheduler merges the splits that go to one target
+  return Outcome::Reschedule;
+}
+
+static Outcome exitThreads(Warp &warp, const Step &step, LaneMask mask) {
+  return exitLanes(warp, *step.instruction, mask);
+}
+
+Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
+  Findings &findings = warp.block->launch->findings;
+  for (std::size_t i = warp.async.first; i < warp.async.copies.size(); ++i) {
+    const PendingCopy &copy = warp.async.copies[i];
+    if ((copy.lanes & lanes) == 0) {
+      continue;
+    }
+    if (findings.add(warp, *copy.step->instruction, copy.lanes & lanes, Fault::IllegalInstruction,
+                     Severity::Finding,
+                     "is never waited for: the thread exits while the copy is pending") ==
+        Outcome::Stop) {
+      return Outcome::Stop;
+    }
+    break;
+  }
+  for (Split &split : warp.others) {
+    if (split.isParked && split.isAligned) {
+      const std::uint32_t line = warp.block->launch->steps[split.pc].instruction->line;
+      if (findings.add(warp, instruction, lanes, Fault::IllegalInstruction, Severity::Finding,
+                       "leaves while other threads of its warp wait for it at the aligned "
+                       "instruction of PTX line " +
+                           std::to_string(line)) == Outcome::Stop) {
+        return Outcome::Stop;
+      }
+    }
+    split.isParked = false; // fewer lanes to wait for
+  }
+  warp.live &= ~lanes;
+  warp.active &= ~lanes;
+  if (warp.live == 0) {
+    leaveBarriers(*warp.block);
+  }
+  return warp.active == 0 ? Outcome::Reschedule : Outcome::Next;
+}
+
+static Outcome trap(Warp &warp, const Step &step, LaneMask mask) {
+  return warp.block->launch->findings.add(warp, *step.instruction, mask, Fault::Trap,
+                                          Severity::HardwareFault, "was executed");
+}
+
+static Outcome doNothing(Warp &, const Step &, LaneMask) {
+  return Outcome::Next;
+}
+
+static Outcome yield(Warp &, const Step &, LaneMask) {
+  return Outcome::Yield;
+}
+
+template <typename Storage>
+static void broadcast(Warp &warp, std::uint32_t operand, Storage value, LaneMask mask) {
+  Storage *lanes = warp.lanes<Storage>(operand);
+  for (unsigned i = 0; i < kLanes; ++i) {
+    lanes[i] = ((mask >> i) & 1U) != 0 ? value : lanes[i];
+  }
+}
+
+/// Clocks count warp instructions of the launch: monotonic, but no measure of time.
+static Outcome readSpecial(Warp &warp, const Step &step, LaneMask mask) {
+  const std::uint64_t ticks = ++warp.block->launch->clockTicks;
+  const auto special = static_cast<Special>(step.instruction->immediate);
+  const bool isHigh = special == Special::ClockHi || special == Special::GlobalTimerHi;
+  if (step.instruction->dstBits == 64) {
+    broadcast<std::uint64_t>(warp, step.operand[0], ticks, mask);
+  } else {
+    broadcast(warp, step.operand[0], static_cast<std::uint32_t>(isHigh ? ticks >> 32 : ticks),
+              mask);
+  }
+  return Outcome::Next;
+}
+
+static Outcome activeMask(Warp &warp, const Step &step, LaneMask mask) {
+  broadcast(warp, step.operand[0], mask, mask);
+  return Outcome::Next;
+}
+
+Outcome requireWarp(Warp &warp, const Step &step, LaneMask mask) {
+  if (mask == kAllLanes) [[likely]] {
+    return Outcome::Next;
+  }
+  if ((warp.live & ~mask) != 0) {
+    return Outcome::Park;
+  }
+  return warp.block->launch->findings.add(
+      warp, *step.instruction, mask, Fault::IllegalInstruction, Severity::Finding,
+      "needs all 32 threads of its warp, but some have exited or do not exist");
+}
+
+Handler selectControl(const Instruction &instruction) {
+  switch (instruction.op) {
+  case Op::Bra:
+    return &branch;
+  case Op::BrxIdx:
+    return &branchIndexed;
+  case Op::Ret:
+  case Op::Exit:
+    return &exitThreads;
+  case Op::Trap:
+    return &trap;
+  case Op::Nop:
+  case Op::Membar:
+  case Op::Prefetch:
+    return &doNothing;
+  case Op::Nanosleep:
+    return &yield;
+  case Op::ReadSpecial:
+    return &readSpecial;
+  case Op::Activemask:
+    return &activeMask;
+  default: // the other groups
+    return nullptr;
+  }
+}
+
+} // namespace fp8jit::emulator

@@ -1,0 +1,112 @@
+// cvt to and from f16x2, bf16x2, e4m3x2 and e5m2x2 (PTX ISA, "cvt"). Of two f32 sources the first
+// becomes the upper half.
+#include "emulator/exec/convert_packed.h"
+
+#include "emulator/exec/float_ops.h"
+#include "emulator/exec/lane_ops.h"
+#include "emulator/exec/narrow_float.h"
+
+namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
+
+/// .relu: negative results become +0, NaN becomes the canonical NaN.
+template <bool IsRelu>
+static float clampNegative(float value) {
+  return IsRelu && value < 0.0F ? 0.0F : IsRelu && value == 0.0F ? 0.0F : value;
+}
+
+template <const NarrowFormat &Format, bool IsRelu>
+static std::uint32_t packFp8(float a, float b) {
+  return (narrow<Format>(clampNegative<IsRelu>(a)) << 8) | narrow<Format>(clampNegative<IsRelu>(b));
+}
+
+template <const NarrowFormat &Format, bool IsRelu>
+static std::uint32_t packFp8FromHalves(std::uint32_t pair) {
+  return packFp8<Format, IsRelu>(widenF16(pair >> 16), widenF16(pair & 0xffffU));
+}
+
+template <bool IsE5m2, bool IsRelu>
+static std::uint32_t unpackFp8(std::uint32_t pair) {
+  const auto widenPart = IsE5m2 ? &widenE5m2 : &widenE4m3;
+  const float high = clampNegative<IsRelu>(widenPart((pair >> 8) & 0xffU));
+  const float low = clampNegative<IsRelu>(widenPart(pair & 0xffU));
+  return (narrow<kF16>(high) << 16) | narrow<kF16>(low);
+}
+
+template <bool IsRelu>
+static std::uint32_t packHalves(float a, float b) {
+  return (narrow<kF16>(clampNegative<IsRelu>(a)) << 16) | narrow<kF16>(clampNegative<IsRelu>(b));
+}
+static std::uint32_t packHalvesSaturating(float a, float b) {
+  return (narrow<kF16Saturating>(a) << 16) | narrow<kF16Saturating>(b);
+}
+static std::uint32_t packHalvesTruncated(float a, float b) {
+  return (truncateF16(a) << 16) | truncateF16(b);
+}
+template <bool IsRelu>
+static std::uint32_t packBfloats(float a, float b) {
+  return (narrowBf16(clampNegative<IsRelu>(a)) << 16) | narrowBf16(clampNegative<IsRelu>(b));
+}
+static std::uint32_t packBfloatsTruncated(float a, float b) {
+  return (truncateBf16(a) << 16) | truncateBf16(b);
+}
+
+template <const NarrowFormat &Format>
+static Handler selectToFp8(const Instruction &instruction) {
+  const bool isRelu = instruction.mods.relu;
+  if (instruction.srcType == Type::F32 && instruction.numSrc == 2) {
+    return isRelu ? &execute<&packFp8<Format, true>> : &execute<&packFp8<Format, false>>;
+  }
+  if (instruction.srcType == Type::F16x2) {
+    return isRelu ? &execute<&packFp8FromHalves<Format, true>>
+                  : &execute<&packFp8FromHalves<Format, false>>;
+  }
+  return nullptr;
+}
+
+static Handler selectToHalves(const Instruction &instruction) {
+  const Modifiers &mods = instruction.mods;
+  const bool isTruncated = mods.rounding == Rounding::Rz;
+  if (instruction.srcType == Type::E4M3x2) {
+    return mods.relu ? &execute<&unpackFp8<false, true>> : &execute<&unpackFp8<false, false>>;
+  }
+  if (instruction.srcType == Type::E5M2x2) {
+    return mods.relu ? &execute<&unpackFp8<true, true>> : &execute<&unpackFp8<true, false>>;
+  }
+  if (instruction.srcType != Type::F32 || instruction.numSrc != 2 ||
+      (mods.relu && (isTruncated || mods.satfinite)) || (isTruncated && mods.satfinite)) {
+    return nullptr;
+  }
+  return isTruncated      ? &execute<&packHalvesTruncated>
+         : mods.satfinite ? &execute<&packHalvesSaturating>
+         : mods.relu      ? &execute<&packHalves<true>>
+                          : &execute<&packHalves<false>>;
+}
+
+static Handler selectToBfloats(const Instruction &instruction) {
+  const Modifiers &mods = instruction.mods;
+  const bool isTruncated = mods.rounding == Rounding::Rz;
+  if (instruction.srcType != Type::F32 || instruction.numSrc != 2 || mods.satfinite ||
+      (mods.relu && isTruncated)) {
+    return nullptr;
+  }
+  return isTruncated ? &execute<&packBfloatsTruncated>
+         : mods.relu ? &execute<&packBfloats<true>>
+                     : &execute<&packBfloats<false>>;
+}
+
+Handler selectPackedConvert(const Instruction &instruction) {
+  switch (instruction.type) {
+  case Type::E4M3x2:
+    return selectToFp8<kE4m3>(instruction);
+  case Type::E5M2x2:
+    return selectToFp8<kE5m2>(instruction);
+  case Type::F16x2:
+    return selectToHalves(instruction);
+  case Type::BF16x2:
+    return selectToBfloats(instruction);
+  default: // scalars
+    return nullptr;
+  }
+}
+
+} // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET

@@ -1,0 +1,104 @@
+// ldmatrix and mma.sync (PTX ISA, "ldmatrix", "mma"). The arithmetic of mma is in emulator/tensor.
+#include "emulator/exec/access.h"
+#include "emulator/exec/lane_ops.h"
+#include "emulator/exec/tensor_function.h"
+#include "emulator/tensor/mma.h"
+
+#include <cstring>
+
+namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
+
+/// A row of an 8x8 matrix of 16-bit elements is 16 bytes: the four lanes of register i that hold
+/// row r are its four words, so that a row is copied as it is.
+static void spreadRow(const std::uint8_t *row, std::uint32_t *destination, unsigned r) {
+  std::memcpy(destination + 4 * r, row, 16);
+}
+
+/// .trans: lane L gets elements (2(L%4), L/4) and (2(L%4)+1, L/4).
+static void spreadTransposed(const std::uint8_t *row, std::uint32_t *destination, unsigned r) {
+  std::uint16_t elements[8];
+  std::memcpy(elements, row, sizeof(elements));
+  for (unsigned column = 0; column < 8; ++column) {
+    std::uint32_t &word = destination[4 * column + r / 2];
+    const unsigned shift = 16 * (r % 2);
+    word = (word & ~(0xffffU << shift)) | (std::uint32_t{elements[column]} << shift);
+  }
+}
+
+static Outcome loadMatrix(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  const Outcome converged = requireWarp(warp, step, mask);
+  if (converged != Outcome::Next) {
+    return converged;
+  }
+  AccessRequest request;
+  request.space = instruction.space;
+  request.kind = AccessKind::Read;
+  request.sizeBytes = 16;
+  readAddresses(warp, step.operands[instruction.numDst], (instruction.addressBits & 1U) != 0,
+                instruction.immediate, request);
+  const unsigned count = instruction.vector;
+  const LaneMask rows = count == 4 ? kAllLanes : (LaneMask{1} << (8 * count)) - 1;
+  Span span;
+  if (resolve(warp, step, request, rows, span) == Outcome::Stop ||
+      checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  for (unsigned matrix = 0; matrix < count; ++matrix) {
+    auto *destination = warp.lanes<std::uint32_t>(step.operands[matrix]);
+    for (unsigned r = 0; r < 8; ++r) {
+      const std::uint8_t *row = span.data + span.offset[8 * matrix + r];
+      if (instruction.mods.transpose) {
+        spreadTransposed(row, destination, r);
+      } else {
+        spreadRow(row, destination, r);
+      }
+    }
+  }
+  return Outcome::Next;
+}
+
+static Outcome multiply(Warp &warp, const Step &step, LaneMask mask) {
+  const Outcome converged = requireWarp(warp, step, mask);
+  if (converged != Outcome::Next) {
+    return converged;
+  }
+  const Instruction &instruction = *step.instruction;
+  const unsigned countD = instruction.numDst;
+  const unsigned countA = fragmentRegisters(instruction, instruction.mods.m);
+  const unsigned countB = fragmentRegisters(instruction, instruction.mods.n);
+  const std::uint32_t *operand = step.operands;
+  MmaRegisters registers{};
+  for (unsigned i = 0; i < countD; ++i) {
+    registers.d[i] = warp.lanes<std::uint32_t>(*operand++);
+  }
+  for (unsigned i = 0; i < countA; ++i) {
+    registers.a[i] = warp.lanes<const std::uint32_t>(*operand++);
+  }
+  for (unsigned i = 0; i < countB; ++i) {
+    registers.b[i] = warp.lanes<const std::uint32_t>(*operand++);
+  }
+  for (unsigned i = 0; i < countD; ++i) {
+    registers.c[i] = warp.lanes<const std::uint32_t>(*operand++);
+  }
+  reinterpret_cast<MmaFunction>(step.tensorFunction)(registers);
+  return Outcome::Next;
+}
+
+Handler selectMatrix(const Instruction &instruction) {
+  if (instruction.op == Op::LdMatrix) {
+    const unsigned count = instruction.vector;
+    return count == 1 || count == 2 || count == 4 ? &loadMatrix : nullptr;
+  }
+  if (instruction.op != Op::Mma) {
+    return nullptr;
+  }
+  const unsigned countA = fragmentRegisters(instruction, instruction.mods.m);
+  const unsigned countB = fragmentRegisters(instruction, instruction.mods.n);
+  const bool fits =
+      countA <= kMaxMmaRegisters && countB <= 2 && instruction.numDst <= kMaxMmaRegisters;
+  const bool isComplete = instruction.numSrc == countA + countB + instruction.numDst;
+  return fits && isComplete ? &multiply : nullptr;
+}
+
+} // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET

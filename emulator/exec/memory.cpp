@@ -1,0 +1,125 @@
+// ld and st of every space but parameters (PTX ISA, "ld", "st"). A vector access is naturally
+// aligned as a whole.
+#include "emulator/exec/access.h"
+#include "emulator/exec/lane_ops.h"
+
+namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
+
+static constexpr unsigned kMaxVector = 8;
+
+/// Loads element `e` of every lane of `span` and extends it to the register.
+template <typename Element, typename Storage>
+static void gather(const Span &span, unsigned e, Storage *result) {
+  const std::uint8_t *data = span.data + e * sizeof(Element);
+  if (span.isUniform) {
+    const auto value = static_cast<Storage>(loadRelaxed<Element>(data + span.offset[0]));
+    for (unsigned i = 0; i < kLanes; ++i) {
+      result[i] = value;
+    }
+    return;
+  }
+  for (unsigned i = 0; i < kLanes; ++i) {
+    result[i] = static_cast<Storage>(loadRelaxed<Element>(data + span.offset[i]));
+  }
+}
+
+template <typename Element, typename Storage>
+static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  AccessRequest request;
+  request.space = instruction.space;
+  request.kind = AccessKind::Read;
+  request.sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
+  readAddresses(warp, step.operands[instruction.numDst], (instruction.addressBits & 1U) != 0,
+                instruction.immediate, request);
+  Span span;
+  Storage results[kMaxVector][kLanes];
+  for (LaneMask rest = mask; rest != 0; rest &= ~span.lanes) {
+    if (resolve(warp, step, request, rest, span) == Outcome::Stop ||
+        checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
+    for (unsigned e = 0; e < instruction.vector; ++e) {
+      if (step.operands[e] == kNoSlot) {
+        continue;
+      }
+      // All of the destinations are written after all of the loads: one of them may be the address.
+      Storage part[kLanes];
+      gather<Element, Storage>(span, e, part);
+      storeMasked(results[e], part, span.lanes);
+    }
+  }
+  for (unsigned e = 0; e < instruction.vector; ++e) {
+    if (step.operands[e] != kNoSlot) {
+      storeMasked(warp.lanes<Storage>(step.operands[e]), results[e], mask);
+    }
+  }
+  return Outcome::Next;
+}
+
+template <typename Element, typename Storage>
+static void scatter(const Span &span, unsigned e, const Storage *values) {
+  std::uint8_t *data = span.data + e * sizeof(Element);
+  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    storeRelaxed<Element>(data + span.offset[lane], static_cast<Element>(values[lane]));
+  }
+}
+
+template <typename Element, typename Storage>
+static Outcome store(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  AccessRequest request;
+  request.space = instruction.space;
+  request.kind = AccessKind::Write;
+  request.sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
+  readAddresses(warp, step.operands[0], (instruction.addressBits & 1U) != 0, instruction.immediate,
+                request);
+  Span span;
+  for (LaneMask rest = mask; rest != 0; rest &= ~span.lanes) {
+    if (resolve(warp, step, request, rest, span) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
+    for (unsigned e = 0; e < instruction.vector; ++e) {
+      scatter<Element>(span, e, warp.lanes<const Storage>(step.operands[1 + e]));
+    }
+    markWritten(span, request.sizeBytes);
+  }
+  return Outcome::Next;
+}
+
+template <typename Element>
+static Handler selectAccess(const Instruction &instruction) {
+  if (instruction.op == Op::Ld) {
+    return instruction.dstBits == 64 ? &load<Element, std::uint64_t>
+                                     : &load<Element, std::uint32_t>;
+  }
+  return instruction.srcBits == 64 ? &store<Element, std::uint64_t>
+                                   : &store<Element, std::uint32_t>;
+}
+
+Handler selectMemory(const Instruction &instruction) {
+  if ((instruction.op != Op::Ld && instruction.op != Op::St) || instruction.vector == 0 ||
+      instruction.vector > kMaxVector) {
+    return nullptr;
+  }
+  switch (instruction.type) {
+  case Type::F16:
+  case Type::BF16:
+  case Type::E4M3x2:
+  case Type::E5M2x2:
+    return selectAccess<std::uint16_t>(instruction);
+  case Type::F32:
+  case Type::F16x2:
+  case Type::BF16x2:
+    return selectAccess<std::uint32_t>(instruction);
+  case Type::F64:
+    return selectAccess<std::uint64_t>(instruction);
+  default: // integers and untyped; B128 is not known
+    return forIntegers(instruction.type, [&instruction]<typename T>() -> Handler {
+      return selectAccess<T>(instruction);
+    });
+  }
+}
+
+} // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET

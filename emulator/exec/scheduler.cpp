@@ -1,0 +1,182 @@
+// Which lanes of a warp run next, and the loop that runs them. Main entry: runWarp.
+//
+// The split with the lowest pc runs until it reaches another split's pc, jumps back, parks, blocks
+// or ends; splits that meet are merged. Compilers place reconvergence points behind both arms of a
+// branch, so this order reconverges there. A split that runs kFairSlice instructions while another
+// one could run gives way to it, so that lanes which spin on others make progress.
+#include "emulator/exec/block.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+namespace fp8jit::emulator {
+
+static constexpr std::uint64_t kFairSlice = 4096;
+
+/// Puts the running split back among the others.
+static void suspend(Warp &warp, bool isParked, bool isAligned) {
+  if (warp.active != 0) {
+    warp.others.push_back({.mask = warp.active,
+                           .pc = warp.pc,
+                           .isParked = isParked,
+                           .isAligned = isParked && isAligned});
+    warp.active = 0;
+  }
+}
+
+/// Joins splits with equal pc. What was parked may go on if others arrived.
+static void merge(Warp &warp) {
+  std::vector<Split> &splits = warp.others;
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    for (std::size_t j = i + 1; j < splits.size();) {
+      if (splits[j].pc != splits[i].pc) {
+        ++j;
+        continue;
+      }
+      splits[i].mask |= splits[j].mask;
+      splits[i].isParked = false;
+      splits[j] = splits.back();
+      splits.pop_back();
+    }
+  }
+}
+
+/// Makes a split that can run the running one: the lowest pc, or with `after` the lowest above it
+/// if there is one. False if all are parked.
+static bool pick(Warp &warp, const std::uint32_t *after) {
+  std::vector<Split> &splits = warp.others;
+  const auto end = splits.end();
+  auto best = end;
+  auto bestAfter = end;
+  for (auto split = splits.begin(); split != end; ++split) {
+    if (split->isParked) {
+      continue;
+    }
+    best = best == end || split->pc < best->pc ? split : best;
+    if (after != nullptr && split->pc > *after) {
+      bestAfter = bestAfter == end || split->pc < bestAfter->pc ? split : bestAfter;
+    }
+  }
+  const auto chosen = bestAfter != end ? bestAfter : best;
+  if (chosen == end) {
+    return false;
+  }
+  warp.active = chosen->mask;
+  warp.pc = chosen->pc;
+  *chosen = splits.back();
+  splits.pop_back();
+  warp.stopPc = UINT32_MAX;
+  for (const Split &split : splits) {
+    if (split.pc > warp.pc) {
+      warp.stopPc = std::min(warp.stopPc, split.pc);
+    }
+  }
+  return true;
+}
+
+/// Runs the running split; `slice` is reduced by the instructions issued. Next: used up.
+static Outcome runSplit(Warp &warp, std::uint64_t &slice) {
+  LaunchContext &launch = *warp.block->launch;
+  const Step *const steps = launch.steps.data();
+  std::uint64_t *const counts = launch.executionCounts.data();
+  std::uint64_t left = slice;
+  Outcome outcome = Outcome::Next;
+  for (; left != 0; --left) {
+    const std::uint32_t pc = warp.pc;
+    if (pc >= warp.stopPc) {
+      outcome = Outcome::Reschedule;
+      break;
+    }
+    const Step &step = steps[pc];
+    const LaneMask mask = warp.active & (warp.predicates[step.guard] ^ step.guardFlip);
+    ++counts[pc];
+    warp.pc = pc + 1;
+    if (mask == 0) {
+      continue;
+    }
+    outcome = step.handler(warp, step, mask);
+    if (outcome != Outcome::Next) [[unlikely]] {
+      if (outcome == Outcome::Park) {
+        warp.pc = pc;
+        --counts[pc];
+      }
+      --left;
+      break;
+    }
+  }
+  slice = left;
+  return outcome;
+}
+
+static Outcome reportAllParked(Warp &warp) {
+  LaunchContext &launch = *warp.block->launch;
+  const Split &first = warp.others.front();
+  const Instruction &instruction = *launch.steps[first.pc].instruction;
+  std::string text = "waits for threads of its warp that never arrive; lanes wait at";
+  for (const Split &split : warp.others) {
+    char part[64];
+    std::snprintf(part, sizeof(part), " PTX line %u (mask 0x%08x)",
+                  launch.steps[split.pc].instruction->line, split.mask);
+    text += part;
+  }
+  return launch.findings.add(warp, instruction, first.mask, Fault::IllegalInstruction,
+                             Severity::HardwareFault, text);
+}
+
+/// Whether a parked split at this instruction needs the whole warp, so that a lane which leaves is
+/// an error rather than one lane fewer to wait for.
+static bool isAlignedOperation(const Instruction &instruction) {
+  switch (instruction.op) {
+  case Op::LdMatrix:
+  case Op::Mma:
+  case Op::BarSync:
+  case Op::BarArrive:
+  case Op::BarRed:
+    return true;
+  default: // member masks say who is needed
+    return false;
+  }
+}
+
+Outcome runWarp(Warp &warp, std::uint64_t slice) {
+  LaunchContext &launch = *warp.block->launch;
+  const std::uint64_t before = slice;
+  std::uint64_t fairLeft = kFairSlice; // until another split gets its turn
+  Outcome outcome = Outcome::Next;
+  while (slice != 0 && warp.live != 0) {
+    const bool isSplit = !warp.others.empty();
+    const std::uint64_t given = isSplit ? std::min(slice, fairLeft) : slice;
+    std::uint64_t part = given;
+    outcome = warp.active != 0 ? runSplit(warp, part) : Outcome::Reschedule;
+    slice -= given - part;
+    fairLeft -= isSplit ? given - part : 0;
+    if (outcome == Outcome::Stop || outcome == Outcome::Blocked || outcome == Outcome::Yield) {
+      break;
+    }
+    if (warp.live == 0) {
+      outcome = Outcome::Next;
+      break;
+    }
+    if (outcome == Outcome::Next && warp.others.empty()) {
+      break;
+    }
+    const std::uint32_t after = warp.pc;
+    const bool isParked = outcome == Outcome::Park;
+    const bool isRotation = fairLeft == 0;
+    fairLeft = isRotation ? kFairSlice : fairLeft;
+    const bool isAligned = isParked && isAlignedOperation(*launch.steps[warp.pc].instruction);
+    suspend(warp, isParked, isAligned);
+    merge(warp);
+    if (!pick(warp, isRotation ? &after : nullptr)) {
+      outcome = reportAllParked(warp);
+      break;
+    }
+  }
+  const std::uint64_t used = before - slice;
+  launch.budget -= std::min(launch.budget, used);
+  launch.clockTicks += used;
+  return outcome == Outcome::Reschedule || outcome == Outcome::Park ? Outcome::Next : outcome;
+}
+
+} // namespace fp8jit::emulator

@@ -1,0 +1,92 @@
+// State of one warp and the form in which its instructions are executed. Main types: Warp, Step.
+//
+// Divergence. A warp is a set of splits (lanes, pc). The running split is Warp::active and
+// Warp::pc, the rest stand in Warp::others.
+//  1. The masks of all splits are disjoint and their union is Warp::live.
+//  2. The split with the lowest pc runs first; splits with equal pc are merged (scheduler.cpp).
+//  3. A split whose instruction needs lanes of other splits parks until they arrive at its pc.
+#pragma once
+
+#include "emulator/exec/async_queue.h"
+#include "emulator/exec/global_memory.h"
+#include "emulator/ptx/program.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fp8jit::emulator {
+
+struct Block;
+struct Warp;
+struct Step;
+
+inline constexpr unsigned kLanes = 32;
+inline constexpr unsigned kSlotBytes = 128; ///< 32 lanes of 32 bits
+using LaneMask = std::uint32_t;
+inline constexpr LaneMask kAllLanes = 0xffffffffU;
+
+/// What the scheduler has to do after an instruction.
+enum class Outcome : std::uint8_t {
+  Next,       ///< go on at Warp::pc
+  Reschedule, ///< the splits changed
+  Park,       ///< lanes are missing: this split has to wait at this instruction
+  Blocked,    ///< the warp waits at a named barrier
+  Yield,      ///< let other warps run
+  Stop,       ///< a fault was recorded: the launch ends
+};
+
+/// Executes one instruction for the lanes of `mask` (not empty).
+using Handler = Outcome (*)(Warp &warp, const Step &step, LaneMask mask);
+
+/// One instruction, resolved for execution. Operands are byte offsets of slots, or indices of
+/// predicates where the operation takes a predicate (program.h); an absent one is kNoSlot.
+struct Step {
+  static constexpr unsigned kInlineOperands = 6;
+
+  Handler handler = nullptr;
+  std::uint32_t guard = 0; ///< predicate index; without a guard, one that is always true
+  LaneMask guardFlip = 0;  ///< all ones if the guard is negated
+  std::uint32_t operand[kInlineOperands] = {}; ///< the first operands
+  const Instruction *instruction = nullptr;
+  const std::uint32_t *operands = nullptr; ///< all operands, as operand[]
+  void (*tensorFunction)() = nullptr;      ///< Mma: an MmaFunction
+};
+
+/// Lanes of a warp at one instruction.
+struct Split {
+  LaneMask mask = 0;
+  std::uint32_t pc = 0;
+  bool isParked = false;  ///< waits for other lanes to arrive at pc
+  bool isAligned = false; ///< parked at an instruction that the whole warp has to execute
+};
+
+/// The registers and the control state of one warp.
+struct Warp {
+  std::byte *registers = nullptr;    ///< slotCount slots of kSlotBytes, aligned to kSlotBytes
+  LaneMask *predicates = nullptr;    ///< predicateCount, then one that is always true
+  std::uint32_t pc = 0;              ///< next instruction of the running split
+  std::uint32_t stopPc = UINT32_MAX; ///< the nearest pc ahead at which another split stands
+  LaneMask active = 0;               ///< lanes of the running split
+  LaneMask live = 0;                 ///< lanes that have not exited
+  LaneMask carry = 0;                ///< the condition code register's carry flag
+  bool isBlocked = false;            ///< waits at a named barrier
+  std::uint32_t index = 0;           ///< rank in the block
+  Block *block = nullptr;
+  std::vector<Split> others;
+  MemoryRegion region;                ///< the region of the latest global access
+  std::uint64_t regionGeneration = 0; ///< of GlobalMemory when `region` was read; 0: none
+  std::uint32_t barrierLine = 0;      ///< line of the barrier that the warp waits at
+  std::uint32_t barrierId = 0;        ///< number of that barrier
+  const Step *barrierStep = nullptr;  ///< bar.red: the instruction that waits for its result
+  std::vector<std::uint8_t> local, localShadow; ///< local memory, one piece per lane
+  AsyncQueue async;
+
+  /// The lanes of a register as T (32 or 64 bits each).
+  template <typename T>
+  T *lanes(std::uint32_t offset) const {
+    return reinterpret_cast<T *>(registers + offset);
+  }
+};
+
+} // namespace fp8jit::emulator
