@@ -41,14 +41,18 @@ static std::uint64_t area(std::int64_t rows, std::int64_t columns) {
   return static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns);
 }
 
+static std::uintptr_t addressOf(const Argument &argument) {
+  return reinterpret_cast<std::uintptr_t>(argument.pointer);
+}
+
 static bool isGood(const Argument &argument) {
-  const auto address = reinterpret_cast<std::uintptr_t>(argument.pointer);
+  const std::uintptr_t address = addressOf(argument);
   return address != 0 && (address & (argument.alignment - 1)) == 0;
 }
 
 static bool doOverlap(const Argument &first, const Argument &second) {
-  const auto a = reinterpret_cast<std::uintptr_t>(first.pointer);
-  const auto b = reinterpret_cast<std::uintptr_t>(second.pointer);
+  const std::uintptr_t a = addressOf(first);
+  const std::uintptr_t b = addressOf(second);
   return a < b + second.sizeBytes && b < a + first.sizeBytes;
 }
 
@@ -59,18 +63,19 @@ static llvm::Error pointerFailure(const Argument &argument) {
                               "{1} bytes",
                               argument.name, argument.alignment));
   }
-  return fail(ErrorCode::InvalidArgument,
-              llvm::formatv("argument {0} is {1}, which is misaligned: expected a multiple of {2} "
-                            "bytes",
-                            argument.name, argument.pointer, argument.alignment));
+  return fail(
+      ErrorCode::InvalidArgument,
+      llvm::formatv("argument {0} is {1:x}, which is misaligned: expected a multiple of {2} "
+                    "bytes",
+                    argument.name, addressOf(argument), argument.alignment));
 }
 
 static llvm::Error overlapFailure(const Argument &result, const Argument &operand) {
   return fail(ErrorCode::InvalidArgument,
-              llvm::formatv("argument {0} ({1} bytes at {2}) overlaps {3} ({4} bytes at {5}), "
+              llvm::formatv("argument {0} ({1} bytes at {2:x}) overlaps {3} ({4} bytes at {5:x}), "
                             "expected separate memory",
-                            result.name, result.sizeBytes, result.pointer, operand.name,
-                            operand.sizeBytes, operand.pointer));
+                            result.name, result.sizeBytes, addressOf(result), operand.name,
+                            operand.sizeBytes, addressOf(operand)));
 }
 
 llvm::Error checkGemmBuffers(const GemmProblem &problem, const GemmBuffers &buffers) {

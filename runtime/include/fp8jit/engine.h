@@ -31,17 +31,19 @@ public:
   virtual Result<std::string> tune(Engine &engine, const Problem &problem) = 0;
 };
 
+/// Made for designated initializers: `Engine::open({.device = "cuda:1"})`.
 struct EngineOptions {
   /// "cuda:0", "emulator:sm_89"; empty: the first CUDA GPU. The emulator is used only when named.
-  std::string device;
+  std::string device = {};
   /// Empty: FP8JIT_CACHE_DIR, then $XDG_CACHE_HOME/fp8jit, then ~/.cache/fp8jit; "none": memory
   /// only.
-  std::string cacheDirectory;
+  std::string cacheDirectory = {};
   /// Read the templates from this folder instead of the embedded ones (template work).
-  std::string templatesDirectory;
+  std::string templatesDirectory = {};
   OnMiss onMiss = OnMiss::UseDefault;
-  std::shared_ptr<TunerHook> tuner;                ///< required for OnMiss::Tune
-  std::function<void(std::string_view)> onWarning; ///< default: one line each on standard error
+  std::shared_ptr<TunerHook> tuner = {}; ///< required for OnMiss::Tune
+  std::function<void(std::string_view)> onWarning =
+      {}; ///< default: one line each on standard error
 };
 
 /// Device pointers of a GEMM. Layouts: a [m,k], b [n,k] codes; sa, sb: scale arrays of
