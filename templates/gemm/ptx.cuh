@@ -30,8 +30,8 @@ __device__ inline void loadMatrices(unsigned (&words)[4], unsigned address) {
                : "memory"); // reads what other threads' copies wrote
 }
 
-/// d = a·bᵀ + c for a [16, 32], b [8, 32] of E4M3. With g = lane / 4 and t = lane % 4: d[e] is row
-/// g + 8(e / 2), column 2t + e % 2. PTX ISA 9.7.14.5.14 (mma.m16n8k32).
+/// d = c + a times b for a [16, 32] and b [8, 32] of E4M3, both along k. With g = lane / 4 and
+/// t = lane % 4: d[e] is row g + 8(e / 2), column 2t + e % 2. PTX ISA 9.7.14.5.14 (mma.m16n8k32).
 __device__ inline void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                                 const float (&c)[4]) {
   asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
