@@ -11,6 +11,7 @@ versions of cudaTypedefs.h and the list ENTRY_POINTS, and writes into OUTPUT_DIR
   stubs.cpp         exports all others: CUDA_ERROR_NOT_SUPPORTED and one log line
   proc_table.inc    {name, version, address} for cuGetProcAddress, versions of a name ascending
   error_names.inc   {value, name} of every CUresult
+  names.inc         "name" of every export, for the tests
 """
 import collections
 import pathlib
@@ -141,6 +142,7 @@ def main():
     write_stubs(folder / "stubs.cpp", declarations, needs)
     write_proc_table(folder / "proc_table.inc", declarations, read_versions(include_dir))
     write_error_names(folder / "error_names.inc", text)
+    (folder / "names.inc").write_text(BANNER + "".join(f'"{name}",\n' for name in sorted(declarations)))
 
 
 if __name__ == "__main__":
