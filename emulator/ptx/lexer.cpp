@@ -99,11 +99,13 @@ private:
     return true;
   }
 
+  /// A word that begins with a dot ends before the next one: `.reg.b32` is two tokens.
   void readWord() {
+    const bool isDirective = at(0) == '.';
     std::size_t end = position_ + 1;
     while (end < text_.size()) {
       const char c = text_[end];
-      if (isLetter(c) || isDigit(c) || c == '.') {
+      if (isLetter(c) || isDigit(c) || (c == '.' && !isDirective)) {
         ++end;
       } else if (c == ':' && end + 2 < text_.size() && text_[end + 1] == ':' &&
                  (isLetter(text_[end + 2]) || isDigit(text_[end + 2]))) {

@@ -10,7 +10,7 @@
 namespace fp8jit::emulator {
 
 enum class TokenKind : std::uint8_t {
-  Word,   ///< identifiers, registers, directives and opcodes with their dots: `%tid.x`, `.reg`
+  Word,   ///< identifiers, registers, directives and opcodes with their dots: `%tid.x`, `add.s32`; `.reg`
   Number, ///< begins with a digit; without sign
   String, ///< without the quotes
   Punct,  ///< one character

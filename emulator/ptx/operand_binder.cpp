@@ -96,12 +96,18 @@ bool OperandBinder::checkRegister(const Item &item, Type type, const Operand &op
   return fail("expected ." + std::string(typeName(type)) + ", found " + describeOperand(operand));
 }
 
+/// `_`: absent where program.h allows that, else a register that nobody reads.
+bool OperandBinder::addSink(Type type) {
+  const bool mayBeAbsent = instruction_.op == Op::Ld || instruction_.op == Op::LdParam ||
+                           instruction_.op == Op::MovUnpack || instruction_.op == Op::Atom;
+  const std::uint32_t ref = mayBeAbsent ? kNoSlot : builder_.addRegisters(type, 1);
+  append(ref, true);
+  return mayBeAbsent || ref != kNoSlot || fail("the kernel has too many registers");
+}
+
 bool OperandBinder::addDestination(const Item &item, Type type, const Operand &operand) {
   if (operand.kind == Operand::Kind::Sink) {
-    const bool isAllowed = instruction_.op == Op::Ld || instruction_.op == Op::MovUnpack ||
-                           instruction_.op == Op::Atom;
-    append(kNoSlot, true);
-    return isAllowed || fail("\"_\" cannot be the destination here");
+    return addSink(type);
   }
   if (operand.kind != Operand::Kind::Register || operand.isNegated || operand.isAddress) {
     return fail("expected a register as destination, found " + describeOperand(operand));
@@ -250,6 +256,9 @@ bool OperandBinder::bindElements(const Item &item, const Operand &operand) {
 }
 
 bool OperandBinder::bindPredicate(const Item &item, const Operand &operand) {
+  if (item.isDestination && operand.kind == Operand::Kind::Sink && !operand.isNegated) {
+    return addSink(Type::Pred);
+  }
   if (!item.isDestination && operand.kind == Operand::Kind::Literal && !operand.isNegated &&
       !operand.isAddress) {
     append(builder_.addConstantPredicate(operand.literal.bits != 0), false);

@@ -37,6 +37,7 @@ private:
   bool bindParameterAddress(const Operand &operand);
   bool bindImmediate(const Operand &operand);
   bool checkRegister(const Item &item, Type type, const Operand &operand);
+  bool addSink(Type type);
   bool addDestination(const Item &item, Type type, const Operand &operand);
   bool addSource(const Item &item, Type type, const Operand &operand);
   bool addressOf(const Operand &operand, bool is64, std::uint32_t &ref);

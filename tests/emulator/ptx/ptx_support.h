@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -42,15 +45,18 @@ inline std::string moduleWith(const std::string &body, const std::string &target
 
 inline constexpr std::uint32_t kBodyLine = 9;
 
-/// The kernel of moduleWith(body), every register with a slot of its own; a failed load fails the
-/// test and gives an empty kernel.
+/// The kernel of moduleWith(body), every register with a slot of its own; a failed load ends
+/// the test program, since callers index into the code.
 inline Kernel decodeKernel(const std::string &body, const std::string &target = "sm_89") {
   Module module;
   PtxError error;
   const bool isLoaded =
       loadModule(moduleWith(body, target), target.substr(3), {.shareSlots = false}, module, error);
-  EXPECT_TRUE(isLoaded) << body << "\nline " << error.line << ": " << error.message;
-  return isLoaded ? module.kernels.at(0) : Kernel{};
+  if (!isLoaded) {
+    std::fprintf(stderr, "%s\nline %u: %s\n", body.c_str(), error.line, error.message.c_str());
+    std::abort();
+  }
+  return module.kernels.at(0);
 }
 
 /// What loading `text` for `arch` is refused with; an empty message when it is not.
