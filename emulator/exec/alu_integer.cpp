@@ -179,7 +179,56 @@ static Outcome addWithCarry(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
+// mad.cc and madc: the low or high half of the product, then an addition with carry.
+template <typename T, bool IsHigh>
+static Outcome multiplyWithCarry(Warp &warp, const Step &step, LaneMask mask) {
+  using U = Unsigned<T>;
+  U *destination = warp.lanes<U>(step.operand[0]);
+  const T *a = warp.lanes<const T>(step.operand[1]);
+  const T *b = warp.lanes<const T>(step.operand[2]);
+  const U *c = warp.lanes<const U>(step.operand[3]);
+  const Modifiers &mods = step.instruction->mods;
+  LaneMask carryOut = 0;
+  U result[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const U in = mods.carryIn ? static_cast<U>((warp.carry >> i) & 1U) : U{0};
+    const U product = static_cast<U>(IsHigh ? mulHigh(a[i], b[i]) : mulLow(a[i], b[i]));
+    U partial;
+    bool carries = __builtin_add_overflow(product, c[i], &partial);
+    carries |= __builtin_add_overflow(partial, in, &result[i]);
+    carryOut |= LaneMask{carries} << i;
+  }
+  storeMasked(destination, result, mask);
+  if (mods.carryOut) {
+    warp.carry = (warp.carry & ~mask) | (carryOut & mask);
+  }
+  return Outcome::Next;
+}
+
+static Handler selectMultiplyCarry(const Instruction &instruction) {
+  const bool isHigh = instruction.op == Op::MadHi;
+  switch (instruction.type) {
+  case Type::U32:
+    return isHigh ? &multiplyWithCarry<std::uint32_t, true>
+                  : &multiplyWithCarry<std::uint32_t, false>;
+  case Type::S32:
+    return isHigh ? &multiplyWithCarry<std::int32_t, true>
+                  : &multiplyWithCarry<std::int32_t, false>;
+  case Type::U64:
+    return isHigh ? &multiplyWithCarry<std::uint64_t, true>
+                  : &multiplyWithCarry<std::uint64_t, false>;
+  case Type::S64:
+    return isHigh ? &multiplyWithCarry<std::int64_t, true>
+                  : &multiplyWithCarry<std::int64_t, false>;
+  default: // no other type has the form
+    return nullptr;
+  }
+}
+
 static Handler selectCarry(const Instruction &instruction) {
+  if (instruction.op == Op::MadLo || instruction.op == Op::MadHi) {
+    return selectMultiplyCarry(instruction);
+  }
   const bool is64 = instruction.dstBits == 64;
   const bool isSubtract = instruction.op == Op::Sub || instruction.op == Op::Subc;
   if (isSubtract) {
@@ -242,8 +291,9 @@ Handler selectInteger(const Instruction &instruction) {
   const Op op = instruction.op;
   const Modifiers &mods = instruction.mods;
   if (op == Op::Addc || op == Op::Subc || mods.carryOut || mods.carryIn) {
-    const bool isAdditive = op == Op::Add || op == Op::Sub || op == Op::Addc || op == Op::Subc;
-    return isAdditive ? selectCarry(instruction) : nullptr;
+    const bool isChained = op == Op::Add || op == Op::Sub || op == Op::Addc || op == Op::Subc ||
+                           op == Op::MadLo || op == Op::MadHi;
+    return isChained ? selectCarry(instruction) : nullptr;
   }
   if (mods.sat) {
     if (instruction.type != Type::S32 || (op != Op::Add && op != Op::Sub)) {

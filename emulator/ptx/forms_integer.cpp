@@ -50,11 +50,18 @@ static constexpr std::array kRows = {
 
     Form{"bfe", "T:u32,s32,u64,s64", "dT sT s:b32 s:b32", Op::Bfe},
     Form{"bfi", "T:b32,b64", "dT sT sT s:b32 s:b32", Op::Bfi},
-    Form{"bfind", "?shiftamt T:u32,s32,u64,s64", "d:u32 sT", Op::Bfind},
+    Form{"bfind", "T:u32,s32,u64,s64", "d:u32 sT", Op::Bfind},
+    Form{"bfind", "shiftamt T:u32,s32,u64,s64", "d:u32 sT", Op::Bfind, 0, 1},
     Form{"brev", "T:b32,b64", "dT sT", Op::Brev},
     Form{"popc", "T:b32,b64", "d:u32 sT", Op::Popc},
     Form{"clz", "T:b32,b64", "d:u32 sT", Op::Clz},
     Form{"prmt", "T:b32", "dT sT sT sT", Op::Prmt},
+    Form{"prmt", "f4e T:b32", "dT sT sT sT", Op::Prmt, 0, 1},
+    Form{"prmt", "b4e T:b32", "dT sT sT sT", Op::Prmt, 0, 2},
+    Form{"prmt", "rc8 T:b32", "dT sT sT sT", Op::Prmt, 0, 3},
+    Form{"prmt", "ecl T:b32", "dT sT sT sT", Op::Prmt, 0, 4},
+    Form{"prmt", "ecr T:b32", "dT sT sT sT", Op::Prmt, 0, 5},
+    Form{"prmt", "rc16 T:b32", "dT sT sT sT", Op::Prmt, 0, 6},
 };
 // clang-format on
 
