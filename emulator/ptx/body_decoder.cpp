@@ -15,8 +15,9 @@ bool BodyDecoder::failStatement(std::size_t begin, const std::string &message) {
   return cursor_.fail(line, message + ", in: " + cursor_.statementText(begin));
 }
 
-/// Kernel parameters in declaration order, each at its natural alignment (PTX ISA 7.1).
-static void placeParameters(const Function &entry, Kernel &kernel, ScopeStack &scopes) {
+/// Kernel parameters in declaration order, each at its natural alignment (PTX ISA 7.1). Returns the
+/// bytes of all of them.
+static std::uint64_t placeParameters(const Function &entry, Kernel &kernel, ScopeStack &scopes) {
   std::uint64_t offset = 0;
   for (const Declaration &parameter : entry.parameters) {
     offset = (offset + parameter.align - 1) / parameter.align * parameter.align;
@@ -34,20 +35,13 @@ static void placeParameters(const Function &entry, Kernel &kernel, ScopeStack &s
     offset += parameter.sizeBytes();
   }
   kernel.paramBytes = static_cast<std::uint32_t>(offset);
+  return offset;
 }
 
 /// The largest parameter block of a kernel (PTX ISA 7.1: 32764 bytes from sm_70 and PTX 8.1).
 static constexpr std::uint64_t kMaxParameterBytes = 32764;
 
 bool BodyDecoder::decodeEntry(const Function &entry, bool shareSlots, Kernel &kernel) {
-  std::uint64_t parameterBytes = 0;
-  for (const Declaration &parameter : entry.parameters) {
-    parameterBytes += std::min(parameter.sizeBytes() + parameter.align, kMaxVariableBytes);
-  }
-  if (parameterBytes > 2 * kMaxParameterBytes) {
-    return cursor_.fail(entry.line, "kernel \"" + std::string(entry.name) +
-                                        "\" has more than 32764 bytes of parameters");
-  }
   builder_ = std::make_unique<KernelBuilder>();
   Kernel &started = builder_->kernel();
   started.name = std::string(entry.name);
@@ -58,7 +52,11 @@ bool BodyDecoder::decodeEntry(const Function &entry, bool shareSlots, Kernel &ke
             started.requiredThreads);
   Frame frame{&entry, ScopeStack(module_.variables), {}, true};
   frame.scopes.push();
-  placeParameters(entry, started, frame.scopes);
+  if (placeParameters(entry, started, frame.scopes) > kMaxParameterBytes) {
+    return cursor_.fail(entry.line, "kernel \"" + std::string(entry.name) + "\" has more than " +
+                                        std::to_string(kMaxParameterBytes) +
+                                        " bytes of parameters");
+  }
   active_ = {&entry};
   if (!decodeBody(frame)) {
     return false;

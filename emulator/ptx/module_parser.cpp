@@ -39,13 +39,14 @@ private:
     if (!cursor_.skipWord(".target")) {
       return cursor_.fail("expected .target behind .version, found " + cursor_.found());
     }
+    const std::uint32_t line = cursor_.peek().line;
     std::string_view target;
     if (!cursor_.expectWord(target, "a target")) {
       return false;
     }
     std::string message;
     if (!checkTarget(target, arch_, parsed_.arch, message)) {
-      return cursor_.fail(message);
+      return cursor_.fail(line, message);
     }
     parsed_.module.target = std::string(target);
     while (cursor_.skipPunct(',')) {
