@@ -1,0 +1,296 @@
+// fp8jit inspect: the generated source of a problem, its PTX, configuration or resources; for a
+// device, or for an architecture without any device.
+#include "cache/store.h"
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "generator/generate.h"
+#include "generator/problem_text.h"
+#include "runtime/engine_internals.h"
+#include "runtime/kernel_builder.h"
+#include "runtime/nvrtc_compiler.h"
+#include "support/quote.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+namespace fp8jit {
+
+namespace {
+
+enum class Shown { Source, Ptx, Config, Resources };
+
+/// What a kernel is, wherever it came from.
+struct Inspected {
+  std::string target; ///< "emulator:sm_89", or "sm_89" without a device
+  std::string config;
+  std::string configSource;
+  std::string kernelKey;
+  std::string source, ptx;
+  int registers = 0, spillBytes = 0, smemBytes = 0; ///< of the heaviest entry
+};
+
+} // namespace
+
+static llvm::Expected<Shown> readShow(const Arguments &arguments) {
+  const llvm::StringRef text = arguments.value("--show");
+  if (text == "source") {
+    return Shown::Source;
+  }
+  if (text == "ptx") {
+    return Shown::Ptx;
+  }
+  if (text == "config") {
+    return Shown::Config;
+  }
+  if (text == "resources") {
+    return Shown::Resources;
+  }
+  if (text == "sass" || text == "cost" || text == "history") {
+    return fail(ErrorCode::Unsupported, "flag --show: " + text +
+                                            " is not in this build, which shows source, ptx, "
+                                            "config and resources");
+  }
+  return fail(ErrorCode::InvalidArgument, "flag --show: found " + quoteText(text) +
+                                              ", expected source, ptx, config or resources");
+}
+
+/// The profile of --arch. Errors: InvalidArgument, Unsupported.
+static llvm::Expected<const GpuProfile *> readArch(const Arguments &arguments) {
+  llvm::StringRef arch = arguments.value("--arch");
+  const llvm::StringRef given = arch;
+  std::vector<std::string> known;
+  for (const GpuProfile &profile : kGpuProfiles) {
+    known.push_back("sm_" + std::string(profile.arch));
+  }
+  if (!arch.consume_front("sm_") || arch.empty() || !llvm::isDigit(arch.front())) {
+    return fail(ErrorCode::InvalidArgument, "flag --arch: found " + quoteText(given) +
+                                                ", expected one of " + llvm::join(known, ", "));
+  }
+  const GpuProfile *profile = findProfileByArch(std::string_view(arch.data(), arch.size()));
+  if (profile == nullptr) {
+    return fail(ErrorCode::Unsupported, "flag --arch: found " + quoteText(given) +
+                                            ", this build has " + llvm::join(known, ", "));
+  }
+  return profile;
+}
+
+static llvm::Expected<Config> chooseConfig(const Arguments &arguments, const Problem &problem,
+                                           const GpuProfile &profile) {
+  if (llvm::Error error = checkSupported(problem, profile)) {
+    return error;
+  }
+  if (!arguments.has("--config")) {
+    return defaultConfig(problem, profile);
+  }
+  llvm::Expected<Config> config = parseConfig(arguments.value("--config"));
+  if (!config) {
+    return addContext(config.takeError(), "flag --config");
+  }
+  if (llvm::Error error = checkConfig(problem, *config, profile)) {
+    return addContext(std::move(error), "flag --config");
+  }
+  return config;
+}
+
+static llvm::Expected<TemplateLibrary> openTemplates(const Arguments &arguments) {
+  return arguments.has("--templates")
+             ? TemplateLibrary::fromDirectory(arguments.value("--templates"))
+             : TemplateLibrary::embedded();
+}
+
+/// The cache of --cache or of the environment; null where there is none, with a warning where it
+/// cannot be used.
+static std::shared_ptr<Store> openStore(const Arguments &arguments, Console &console) {
+  const std::string directory = cacheDirectory(arguments.value("--cache"));
+  if (directory.empty() || directory == "none") {
+    return nullptr;
+  }
+  const auto warn = [&console](llvm::StringRef line) { console.warn(line); };
+  llvm::Expected<std::unique_ptr<Store>> store =
+      Store::open({.directory = directory, .onWarning = warn});
+  if (!store) {
+    warn(takeFailure(store.takeError()).text());
+    return nullptr;
+  }
+  return std::move(*store);
+}
+
+/// Without a device: the default or forced configuration for an architecture.
+static llvm::Expected<Inspected> inspectArch(const Arguments &arguments, const Problem &problem,
+                                             Shown shown, Console &console) {
+  llvm::Expected<const GpuProfile *> profile = readArch(arguments);
+  if (!profile) {
+    return profile.takeError();
+  }
+  llvm::Expected<Config> config = chooseConfig(arguments, problem, **profile);
+  if (!config) {
+    return config.takeError();
+  }
+  Inspected result;
+  result.target = "sm_" + std::string((*profile)->arch);
+  result.config = printConfig(*config);
+  result.configSource = arguments.has("--config") ? "forced" : "default";
+  if (shown == Shown::Config) {
+    return result;
+  }
+  llvm::Expected<TemplateLibrary> templates = openTemplates(arguments);
+  if (!templates) {
+    return templates.takeError();
+  }
+  KernelBuilder builder({.templates = std::move(*templates),
+                         .compiler = NvrtcCompiler::create(),
+                         .store = shown == Shown::Source ? nullptr : openStore(arguments, console),
+                         .onWarning = [&console](llvm::StringRef line) { console.warn(line); }});
+  if (shown == Shown::Source) {
+    llvm::Expected<GeneratedSource> source = builder.generate(problem, *config, **profile);
+    if (!source) {
+      return source.takeError();
+    }
+    result.source = std::move(source->text);
+    return result;
+  }
+  llvm::Expected<std::shared_ptr<const BuiltKernel>> built =
+      builder.build(problem, *config, **profile);
+  if (!built) {
+    return built.takeError();
+  }
+  result.kernelKey = (*built)->key;
+  result.ptx = (*built)->binary.ptx;
+  for (const StoredEntry &entry : (*built)->binary.entries) {
+    result.registers = std::max(result.registers, entry.registers);
+    result.spillBytes = std::max(result.spillBytes, entry.spillBytes);
+    result.smemBytes = std::max(result.smemBytes, entry.smemBytes + entry.staticSmemBytes);
+  }
+  return result;
+}
+
+/// On a device: what a call would run, tuned winners included.
+static llvm::Expected<Inspected> inspectDevice(const Arguments &arguments, const Problem &problem,
+                                               Shown shown, Console &console) {
+  llvm::Expected<Engine> engine = openEngine(arguments, console);
+  if (!engine) {
+    return engine.takeError();
+  }
+  const std::string forced = arguments.value("--config").str();
+  Inspected result;
+  result.target = engine->device();
+  if (shown == Shown::Source) {
+    llvm::Expected<std::string> source = toExpected(engine->source(problem, forced));
+    if (!source) {
+      return source.takeError();
+    }
+    result.source = std::move(*source);
+    return result;
+  }
+  llvm::Expected<Kernel> kernel = toExpected(engine->prepare(problem, forced));
+  if (!kernel) {
+    return kernel.takeError();
+  }
+  const KernelInfo &info = kernel->info();
+  result.config = info.config;
+  result.configSource = nameOf(info.configSource);
+  result.kernelKey = info.kernelKey;
+  result.ptx = info.ptx;
+  result.registers = info.registers;
+  result.spillBytes = info.spillBytes;
+  result.smemBytes = info.smemBytes;
+  return result;
+}
+
+static void printResources(const Inspected &inspected, const std::string &line, Console &console) {
+  Report report;
+  report.addText("problem", line)
+      .addText("target", inspected.target)
+      .addText("config", inspected.config)
+      .addText("config_source", inspected.configSource)
+      .addText("kernel_key", inspected.kernelKey)
+      .addInteger("registers", inspected.registers)
+      .addInteger("spills", inspected.spillBytes)
+      .addInteger("smem_bytes", inspected.smemBytes);
+  report.print(console);
+}
+
+static void printInspected(const Inspected &inspected, const std::string &line, Shown shown,
+                           Console &console) {
+  if (shown == Shown::Resources) {
+    printResources(inspected, line, console);
+    return;
+  }
+  if (!console.isJson()) {
+    switch (shown) {
+    case Shown::Source:
+      console.print(inspected.source);
+      return;
+    case Shown::Ptx:
+      console.print(inspected.ptx);
+      return;
+    case Shown::Config:
+    case Shown::Resources:
+      console.print(inspected.config + "\n");
+      return;
+    }
+  }
+  JsonObject object;
+  object.addText("problem", line).addText("target", inspected.target);
+  if (shown == Shown::Source) {
+    object.addText("source", inspected.source);
+  } else {
+    object.addText("config", inspected.config).addText("config_source", inspected.configSource);
+  }
+  if (shown == Shown::Ptx) {
+    object.addText("kernel_key", inspected.kernelKey).addText("ptx", inspected.ptx);
+  }
+  console.printLine(object);
+}
+
+static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+  if (!arguments.has("--show")) {
+    return usageError("flag --show is missing, expected --show source, ptx, config or resources");
+  }
+  llvm::Expected<Problem> problem = parseAnyProblem(arguments);
+  if (!problem) {
+    return problem.takeError();
+  }
+  llvm::Expected<Shown> shown = readShow(arguments);
+  if (!shown) {
+    return shown.takeError();
+  }
+  if (arguments.has("--arch") && arguments.has("--device")) {
+    return fail(ErrorCode::InvalidArgument,
+                "flag --arch: found with --device, expected one of them");
+  }
+  llvm::Expected<Inspected> inspected = arguments.has("--arch")
+                                            ? inspectArch(arguments, *problem, *shown, console)
+                                            : inspectDevice(arguments, *problem, *shown, console);
+  if (!inspected) {
+    return inspected.takeError();
+  }
+  printInspected(*inspected, printProblem(*problem), *shown, console);
+  return 0;
+}
+
+static llvm::ArrayRef<FlagSpec> flags() {
+  static const FlagSpec kFlags[] = {
+      {"--show", "WHAT", "source, ptx, config or resources"},
+      {"--device", "D", "what a call on this device would run, tuned winners included"},
+      {"--arch", "A", "what would be made for sm_89, without a device"},
+      {"--config", "C", "this configuration instead of the winner or the default"},
+  };
+  return kFlags;
+}
+
+Command inspectCommand() {
+  static const CommandSpec kSpec = {
+      .name = "inspect",
+      .operand = "\"<problem>\"",
+      .isOperandRequired = true,
+      .summary =
+          "shows the generated CUDA source of a problem, its PTX, configuration or resources",
+      .flags = flags(),
+      .example = "fp8jit inspect \"gemm m=64 n=128 k=256\" --arch sm_89 --show source",
+  };
+  return {&kSpec, run};
+}
+
+} // namespace fp8jit
