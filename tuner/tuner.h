@@ -59,6 +59,7 @@ struct TuneReport {
   int compiled = 0;                      ///< candidates that compiled, from the cache or anew
   int checked = 0;                       ///< candidates whose result was compared
   std::vector<TuneCandidate> candidates; ///< timed ones first, fastest first
+  std::vector<std::string> warnings;     ///< what could not be stored, and why
 };
 
 /// Tunes `problem` on the engine's device and stores trials and winner in its cache, if it has one.
