@@ -20,6 +20,7 @@ struct Command {
 Command devicesCommand();
 Command gemmCommand();
 Command quantizeCommand();
+Command tuneCommand();
 Command inspectCommand();
 Command cacheCommand();
 

@@ -5,7 +5,6 @@
 #include "support/warning.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -97,39 +96,6 @@ void Report::print(Console &console) const {
     text += padRight(name, width + 2) + value + "\n";
   }
   console.print(text);
-}
-
-static constexpr std::chrono::seconds kQuietTime(2);
-static constexpr std::chrono::milliseconds kRedrawTime(200);
-
-Progress::Progress(std::string what)
-    : what_(std::move(what)), isTerminal_(llvm::sys::Process::StandardErrIsDisplayed()),
-      nextTime_(Clock::now() + kQuietTime) {}
-
-Progress::~Progress() {
-  if (isDrawn_ && isTerminal_) {
-    llvm::errs() << "\r\033[K";
-  }
-}
-
-void Progress::update(std::int64_t done, std::int64_t total, llvm::StringRef detail) {
-  const Clock::time_point now = Clock::now();
-  if (now < nextTime_) {
-    return;
-  }
-  isDrawn_ = true;
-  const std::string counts = std::to_string(done) + "/" + std::to_string(total);
-  if (!isTerminal_) {
-    nextTime_ = now + kQuietTime;
-    llvm::errs() << (what_ + ": " + counts + " " + detail.str() + "\n");
-    return;
-  }
-  nextTime_ = now + kRedrawTime;
-  constexpr std::int64_t kBarWidth = 24;
-  const std::int64_t filled = total > 0 ? kBarWidth * std::min(done, total) / total : 0;
-  llvm::errs() << ("\r\033[K" + what_ + " [" + std::string(static_cast<std::size_t>(filled), '#') +
-                   std::string(static_cast<std::size_t>(kBarWidth - filled), ' ') + "] " + counts +
-                   " " + detail.take_front(40).str());
 }
 
 } // namespace fp8jit

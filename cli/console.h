@@ -1,5 +1,5 @@
 // Where a sub-command writes: results to standard output as text or JSON, everything else to
-// standard error. Main entries: Console, Report, Progress.
+// standard error. Main entries: Console, Report.
 #pragma once
 
 #include "support/json_writer.h"
@@ -7,7 +7,6 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,27 +57,6 @@ public:
 private:
   JsonObject json_;
   std::vector<std::pair<std::string, std::string>> lines_;
-};
-
-/// Tells on standard error how far work has come, once it takes longer than two seconds: a bar that
-/// is redrawn on a terminal, else a line now and then.
-class Progress {
-public:
-  explicit Progress(std::string what);
-  Progress(const Progress &) = delete;
-  Progress &operator=(const Progress &) = delete;
-  /// Clears the bar.
-  ~Progress();
-
-  void update(std::int64_t done, std::int64_t total, llvm::StringRef detail);
-
-private:
-  using Clock = std::chrono::steady_clock;
-
-  std::string what_;
-  bool isTerminal_;
-  bool isDrawn_ = false;
-  Clock::time_point nextTime_;
 };
 
 } // namespace fp8jit

@@ -1,14 +1,17 @@
 // fp8jit gemm: one product from files or seeded data, optionally checked against float64.
 #include "cli/commands.h"
 #include "cli/gemm_check.h"
+#include "cli/host_memory.h"
 #include "cli/launch_timer.h"
 #include "cli/operands.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/tensor_convert.h"
 #include "generator/config.h"
 #include "runtime/engine_internals.h"
 #include "support/tensor_file.h"
 #include "tuner/test_data.h"
+#include "tuner/tuner.h"
 
 namespace fp8jit {
 
@@ -31,8 +34,7 @@ static llvm::Expected<OnMiss> readOnMiss(const Arguments &arguments) {
     return OnMiss::UseDefault;
   }
   if (text == "tune") {
-    return fail(ErrorCode::Unsupported,
-                "flag --on-miss: tune is not in this build, which has default and fail");
+    return OnMiss::Tune;
   }
   if (text == "fail") {
     return OnMiss::Fail;
@@ -82,6 +84,9 @@ static llvm::Expected<Engine> openFor(const GemmRequest &request, const Argument
                                       Console &console) {
   EngineOptions options;
   options.onMiss = request.onMiss;
+  if (request.onMiss == OnMiss::Tune) {
+    options.tuner = makeTunerHook({.seed = request.seed});
+  }
   llvm::Expected<Engine> engine = openEngine(arguments, console, std::move(options));
   if (!engine) {
     return engine;
@@ -146,35 +151,48 @@ static llvm::Expected<bool> addCheck(Device &device, const GemmProblem &problem,
   return errors->isWithinTolerance;
 }
 
-static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
-  llvm::Expected<GemmRequest> request = readRequest(arguments);
-  if (!request) {
-    return request.takeError();
-  }
-  llvm::Expected<Engine> engine = openFor(*request, arguments, console);
-  if (!engine) {
-    return engine.takeError();
-  }
-  Device &device = engine->internals().device();
-  llvm::Expected<GemmOperands> operands = makeOperands(*engine, *request, arguments);
-  if (!operands) {
-    return operands.takeError();
-  }
+/// Roughly what the command itself holds: A and B as float and as codes, D twice, and all of it
+/// once more where the device is emulated.
+static double hostBytes(const GemmProblem &problem) {
+  constexpr double kBytesPerOperandElement = 6;
+  constexpr double kBytesPerResultElement = 12;
+  const auto m = static_cast<double>(problem.m);
+  const auto n = static_cast<double>(problem.n);
+  const auto k = static_cast<double>(problem.k);
+  return (m + n) * k * kBytesPerOperandElement + m * n * kBytesPerResultElement;
+}
+
+namespace {
+
+/// What one launch gave.
+struct GemmRun {
+  KernelInfo info;
+  double timeNs = 0;
+  std::vector<std::uint8_t> d; ///< [m, n] in the problem's format
+};
+
+} // namespace
+
+static llvm::Expected<GemmRun> launch(Engine &engine, const GemmRequest &request,
+                                      const GemmOperands &operands, Progress &progress) {
+  Device &device = engine.internals().device();
   llvm::Expected<DeviceBuffer> result =
-      device.allocate(static_cast<std::size_t>(resultBytes(request->problem)));
+      device.allocate(static_cast<std::size_t>(resultBytes(request.problem)));
   if (!result) {
     return result.takeError();
   }
-  llvm::Expected<Kernel> kernel = toExpected(engine->prepare(request->problem, request->config));
+  progress.update(1, 4, "compile");
+  llvm::Expected<Kernel> kernel = toExpected(engine.prepare(request.problem, request.config));
   if (!kernel) {
     return kernel.takeError();
   }
-  const GemmBuffers buffers{.a = operands->a.codes.data(),
-                            .b = operands->b.codes.data(),
-                            .sa = operands->a.scales.data(),
-                            .sb = operands->b.scales.data(),
+  progress.update(2, 4, "run");
+  const GemmBuffers buffers{.a = operands.a.codes.data(),
+                            .b = operands.b.codes.data(),
+                            .sa = operands.a.scales.data(),
+                            .sb = operands.b.scales.data(),
                             .d = result->data(),
-                            .alpha = request->alpha};
+                            .alpha = request.alpha};
   llvm::Expected<double> timeNs =
       runTimed(device, [&](Stream stream) { return kernel->launch(buffers, stream); });
   if (!timeNs) {
@@ -184,12 +202,29 @@ static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
   if (!d) {
     return d.takeError();
   }
-  Report report;
-  addKernelInfo(report, *engine, kernel->info());
-  addTime(report, *engine, *timeNs);
+  return GemmRun{kernel->info(), *timeNs, std::move(*d)};
+}
+
+/// All work on an open engine; true if the result is as good as asked for.
+static llvm::Expected<bool> runOn(Engine &engine, const GemmRequest &request,
+                                  const Arguments &arguments, Report &report) {
+  Progress progress("gemm");
+  progress.update(0, 4, "operands");
+  llvm::Expected<GemmOperands> operands = makeOperands(engine, request, arguments);
+  if (!operands) {
+    return operands.takeError();
+  }
+  llvm::Expected<GemmRun> done = launch(engine, request, *operands, progress);
+  if (!done) {
+    return done.takeError();
+  }
+  addKernelInfo(report, engine, done->info);
+  addTime(report, engine, done->timeNs);
   bool isGood = true;
   if (arguments.has("--check")) {
-    llvm::Expected<bool> checked = addCheck(device, request->problem, *operands, *d, report);
+    progress.update(3, 4, "check");
+    llvm::Expected<bool> checked =
+        addCheck(engine.internals().device(), request.problem, *operands, done->d, report);
     if (!checked) {
       return checked.takeError();
     }
@@ -197,16 +232,36 @@ static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
   }
   if (arguments.has("--out")) {
     const HostTensor tensor =
-        widenResult(request->problem.d, {request->problem.m, request->problem.n}, std::move(*d));
+        widenResult(request.problem.d, {request.problem.m, request.problem.n}, std::move(done->d));
     if (llvm::Error error = writeTensorFile(arguments.value("--out"), tensor)) {
       return addContext(std::move(error), "flag --out");
     }
   }
-  report.print(console);
+  return isGood;
+}
+
+static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+  llvm::Expected<GemmRequest> request = readRequest(arguments);
+  if (!request) {
+    return request.takeError();
+  }
+  llvm::Expected<Engine> engine = openFor(*request, arguments, console);
+  if (!engine) {
+    return engine.takeError();
+  }
+  if (llvm::Error error = checkHostMemory(hostBytes(request->problem))) {
+    return error;
+  }
+  Report report;
+  llvm::Expected<bool> isGood = runOn(*engine, *request, arguments, report);
   if (!isGood) {
+    return isGood.takeError();
+  }
+  report.print(console);
+  if (!*isGood) {
     console.complain("Internal: the result differs from float64 by more than the tolerance");
   }
-  return isGood ? 0 : 1;
+  return *isGood ? 0 : 1;
 }
 
 static llvm::ArrayRef<FlagSpec> flags() {

@@ -8,7 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
-#include <new>
+#include <exception>
 
 namespace fp8jit {
 namespace {
@@ -20,15 +20,15 @@ struct LaterCommand {
 };
 
 constexpr LaterCommand kLaterCommands[] = {
-    {"prewarm", "fp8jit gemm and quantize fill the cache for one device"},
-    {"tune", "kernels run with their default configuration"},
+    {"prewarm", "fp8jit tune fills the cache for one device"},
     {"doctor", "fp8jit devices says what can run here and fp8jit cache path where the cache is"},
 };
 
 } // namespace
 
-static std::array<Command, 5> allCommands() {
-  return {devicesCommand(), gemmCommand(), quantizeCommand(), inspectCommand(), cacheCommand()};
+static std::array<Command, 6> allCommands() {
+  return {devicesCommand(), gemmCommand(),    quantizeCommand(),
+          tuneCommand(),    inspectCommand(), cacheCommand()};
 }
 
 static std::string overview() {
@@ -47,7 +47,7 @@ static std::string overview() {
 
 static llvm::Expected<int> dispatch(llvm::ArrayRef<llvm::StringRef> words, Console &console) {
   if (words.empty()) {
-    return usageError("a command is missing, expected one of devices, gemm, quantize, "
+    return usageError("a command is missing, expected one of devices, gemm, quantize, tune, "
                       "inspect, cache; see fp8jit --help");
   }
   const llvm::StringRef name = words.front();
@@ -76,7 +76,7 @@ static llvm::Expected<int> dispatch(llvm::ArrayRef<llvm::StringRef> words, Conso
     }
   }
   return usageError("unknown command " + quoteText(name) +
-                    ", expected one of devices, gemm, quantize, inspect, cache; see fp8jit "
+                    ", expected one of devices, gemm, quantize, tune, inspect, cache; see fp8jit "
                     "--help");
 }
 
@@ -102,8 +102,9 @@ int main(int argc, char **argv) {
   const llvm::SmallVector<llvm::StringRef, 16> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     return fp8jit::runCommand(words);
-  } catch (const std::bad_alloc &) {
-    // Sizes come from the problem line, so this is the caller's to change.
+  } catch (const std::exception &) {
+    // Nothing here throws but containers whose sizes follow from the problem line (bad_alloc,
+    // length_error), so this is the caller's to change.
     fp8jit::Console console(llvm::is_contained(words, "--json"));
     return console.reportError(fp8jit::fail(fp8jit::ErrorCode::InvalidArgument,
                                             "problem: this machine has not enough memory for its "

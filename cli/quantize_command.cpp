@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/launch_timer.h"
 #include "cli/operands.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/tensor_convert.h"
 #include "generator/config.h"
@@ -187,6 +188,8 @@ static llvm::Expected<int> runOn(Engine &engine, const Arguments &arguments,
   if (llvm::Error error = checkSupported(problem, engine.internals().profile())) {
     return error;
   }
+  Progress progress("quantize");
+  progress.update(0, 3, "read");
   llvm::Expected<HostTensor> x = readX(arguments, problem);
   if (!x) {
     return x.takeError();
@@ -199,10 +202,12 @@ static llvm::Expected<int> runOn(Engine &engine, const Arguments &arguments,
   if (!arrays) {
     return arrays.takeError();
   }
+  progress.update(1, 3, "compile");
   llvm::Expected<Kernel> kernel = toExpected(engine.prepare(problem));
   if (!kernel) {
     return kernel.takeError();
   }
+  progress.update(2, 3, "run");
   const QuantBuffers buffers{.x = arrays->x.data(),
                              .q = arrays->q.data(),
                              .s = arrays->s.data(),

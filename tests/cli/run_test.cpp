@@ -147,6 +147,22 @@ TEST(GemmCommandTest, EmptyProblemsSucceed) {
   }
 }
 
+TEST(GemmCommandTest, RefusesProblemsThatFillThisMachine) {
+  const JsonValue json = CommandRunner().runJson(
+      {"gemm", "gemm m=2147483647 n=2147483647 k=2147483647", "--device", "emulator:sm_89"}, 1);
+
+  EXPECT_EQ(textOf(*json.find("error"), "code"), "InvalidArgument");
+  EXPECT_NE(textOf(*json.find("error"), "message").find("GiB of host memory"), std::string::npos);
+}
+
+TEST(GemmCommandTest, SaysNothingOnStandardErrorWhenAllIsWell) {
+  const CommandResult result =
+      CommandRunner().run({"gemm", "gemm m=2 n=3 k=4", "--device", "emulator:sm_89"});
+
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.err, "");
+}
+
 TEST(GemmCommandTest, FailsOnAMissWhenAskedTo) {
   const JsonValue json = CommandRunner().runJson(
       {"gemm", "gemm m=2 n=3 k=4", "--device", "emulator:sm_89", "--on-miss", "fail"}, 1);

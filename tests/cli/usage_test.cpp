@@ -19,14 +19,14 @@ TEST(CommandUsageTest, HelpNamesEveryCommand) {
 
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err, "");
-  for (const char *name : {"devices", "gemm", "quantize", "inspect", "cache"}) {
+  for (const char *name : {"devices", "gemm", "quantize", "tune", "inspect", "cache"}) {
     EXPECT_NE(result.out.find(name), std::string::npos) << name;
   }
 }
 
 TEST(CommandUsageTest, EveryCommandHasShortHelpWithAnExample) {
   const CommandRunner runner;
-  for (const char *name : {"devices", "gemm", "quantize", "inspect", "cache"}) {
+  for (const char *name : {"devices", "gemm", "quantize", "tune", "inspect", "cache"}) {
     const CommandResult result = runner.run({name, "--help"});
     EXPECT_EQ(result.status, 0) << name;
     EXPECT_NE(result.out.find(std::string("usage: fp8jit ") + name), std::string::npos) << name;
@@ -54,6 +54,8 @@ TEST(CommandUsageTest, RefusesLinesThatCannotBeUnderstoodWithStatusTwo) {
       {{"inspect", kGemm}, "flag --show is missing"},
       {{"cache"}, "path|stats|list is missing"},
       {{"cache", "frobnicate"}, "cache: found 'frobnicate', expected path, stats or list"},
+      {{"tune"}, "tune: \"<problem>\" or --shapes FILE is missing"},
+      {{"tune", kGemm, "--shapes", "f"}, "tune: found \"<problem>\" and --shapes"},
   };
   const CommandRunner runner;
   for (const auto &[words, messagePart] : cases) {
@@ -125,6 +127,10 @@ const FailureCase kFailureCases[] = {
     {{"cache", "stats", "--cache", "none"}, "NotFound", "there is no cache folder"},
     {{"prewarm", "--shapes", "f"}, "Unsupported", "command prewarm is not in this build"},
     {{"doctor"}, "Unsupported", "command doctor is not in this build"},
+    {{"tune", "gemm m=2 n=3"}, "InvalidArgument", "key k is missing"},
+    {{"tune", kGemm, "--budget", "soon"}, "InvalidArgument", "flag --budget: found 'soon'"},
+    {{"tune", kGemm, "--top", "25"}, "InvalidArgument", "flag --top: found 25, expected 1 to 24"},
+    {{"tune", "--shapes", "/absent/shapes.txt"}, "NotFound", "/absent/shapes.txt"},
 };
 
 TEST(CommandUsageTest, FailuresHaveACodeAMessageAndStatusOne) {
