@@ -9,6 +9,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace fp8jit::demo {
@@ -140,18 +142,39 @@ static double errorOfProduct(const Projection &projection, const std::vector<std
   return std::sqrt(difference / norm);
 }
 
-/// What the stored binary of `kernel` cost to compile, if this process compiled it.
-static double compileTime(Engine &engine, const KernelInfo &kernel) {
+/// Binaries in the engine's cache.
+static std::int64_t countBinaries(Engine &engine) {
   Store *store = engine.internals().store();
-  if (kernel.compileMs > 0 || kernel.cache == CacheSource::Disk || store == nullptr) {
-    return kernel.compileMs;
-  }
-  const std::optional<StoredBinary> binary = store->findBinary(kernel.kernelKey);
+  return store == nullptr ? 0 : store->stats().binaries;
+}
+
+static double storedCompileMs(Engine &engine, const std::string &kernelKey) {
+  Store *store = engine.internals().store();
+  const std::optional<StoredBinary> binary =
+      store == nullptr ? std::nullopt : store->findBinary(kernelKey);
   return binary ? binary->compileMs : 0;
+}
+
+/// Makes the kernel of `problem` ready, tuning it where the engine is told to.
+static Expected<Kernel> prepareTimed(Engine &engine, const GemmProblem &problem,
+                                     ProjectionResult &result) {
+  const std::int64_t binariesBefore = countBinaries(engine);
+  const auto start = std::chrono::steady_clock::now();
+  Result<Kernel> kernel = engine.prepare(problem);
+  if (!kernel.ok()) {
+    return toError(kernel.error());
+  }
+  result.readyMs = elapsedMs(start);
+  result.kernel = kernel->info();
+  if (countBinaries(engine) > binariesBefore) {
+    result.compileMs = storedCompileMs(engine, result.kernel.kernelKey);
+  }
+  return std::move(*kernel);
 }
 
 Expected<ProjectionResult> runProjection(Engine &engine, const Projection &projection) {
   const auto [m, n, k] = std::tuple(projection.m, projection.n, projection.k);
+  const std::int64_t binariesBefore = countBinaries(engine);
   Device &device = engine.internals().device();
   Expected<Operand> a =
       quantizeOperand(engine, projection.activations, {.m = m, .n = k, .s = ScaleUnit::Block1x128});
@@ -170,15 +193,12 @@ Expected<ProjectionResult> runProjection(Engine &engine, const Projection &proje
 
   const GemmProblem problem{
       .m = m, .n = n, .k = k, .sa = ScaleUnit::Block1x128, .sb = ScaleUnit::Block128x128};
-  const auto start = std::chrono::steady_clock::now();
-  const Result<Kernel> kernel = engine.prepare(problem);
-  if (!kernel.ok()) {
-    return toError(kernel.error());
+  ProjectionResult result;
+  result.name = projection.name;
+  Expected<Kernel> kernel = prepareTimed(engine, problem, result);
+  if (!kernel) {
+    return kernel.takeError();
   }
-  ProjectionResult result{.name = projection.name, .kernel = kernel->info()};
-  result.readyMs = elapsedMs(start);
-  result.compileMs = compileTime(engine, result.kernel);
-
   Expected<double> timeNs = timeLaunch(device, *kernel,
                                        {.a = a->codes.data(),
                                         .b = b->codes.data(),
@@ -201,6 +221,7 @@ Expected<ProjectionResult> runProjection(Engine &engine, const Projection &proje
   result.codeError = errors.relError;
   result.isWithinBounds = errors.isWithinTolerance;
   result.productError = errorOfProduct(projection, *host);
+  result.compiledCount = countBinaries(engine) - binariesBefore;
   return result;
 }
 

@@ -24,9 +24,10 @@ struct Projection {
 struct ProjectionResult {
   std::string name;
   KernelInfo kernel;
-  double compileMs = 0; ///< of this kernel; 0 if nothing was compiled for it
-  double readyMs = 0;   ///< until the kernel could be launched, tuning included
-  double timeNs = 0;    ///< of the launch; modelled on an emulated device
+  std::int64_t compiledCount = 0; ///< binaries that had to be compiled, quantization included
+  double compileMs = 0;           ///< of this kernel; 0 if it was there before
+  double readyMs = 0;             ///< until the kernel could be launched, tuning included
+  double timeNs = 0;              ///< of the launch; modelled on an emulated device
   /// Relative Frobenius error against float64 on the same codes and scales, and whether it is
   /// within the bounds of docs/problems.md for operands from files.
   double codeError = 0;

@@ -25,7 +25,11 @@ static const char *sourceName(const KernelInfo &kernel) {
   return "";
 }
 
-static const char *cacheName(const KernelInfo &kernel) {
+static const char *cacheName(const ProjectionResult &result) {
+  const KernelInfo &kernel = result.kernel;
+  if (result.compileMs > 0 && kernel.configSource == ConfigSource::Winner) {
+    return "tuned now";
+  }
   switch (kernel.cache) {
   case CacheSource::Memory:
     return "memory";
@@ -41,7 +45,7 @@ static Row makeRow(const ProjectionResult &result) {
   return {result.name,
           result.kernel.problem,
           result.kernel.config,
-          formatv("{0}, {1}", sourceName(result.kernel), cacheName(result.kernel)).str(),
+          formatv("{0}, {1}", sourceName(result.kernel), cacheName(result)).str(),
           formatv("{0:f2} us", result.timeNs / 1e3).str(),
           formatv("{0:e1}", result.codeError).str(),
           formatv("{0:e1}", result.productError).str(),
