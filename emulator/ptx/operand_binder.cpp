@@ -7,33 +7,6 @@
 
 namespace fp8jit::emulator {
 
-/// One item of an operand pattern, taken apart.
-struct OperandBinder::Item {
-  enum class Kind : std::uint8_t {
-    Value,
-    Counted, ///< vector or scalar by the instruction's count
-    Vector,  ///< braces with `count` elements
-    Elements,
-    Predicate,
-    Address,
-    AddressRegister,
-    Immediate,
-    Label,
-  };
-  Kind kind = Kind::Value;
-  bool isDestination = false;
-  bool mayBeWider = false;
-  bool mayHavePair = false;
-  unsigned count = 1;
-  std::string_view type; ///< T, S, W or :name
-};
-
-namespace {
-
-constexpr std::string_view kPairMark = "|dp?";
-
-} // namespace
-
 Type OperandBinder::selectType(const Item &item) const {
   if (item.type == "S") {
     return candidate_->types[1];
@@ -45,40 +18,6 @@ Type OperandBinder::selectType(const Item &item) const {
     return typeFromName(item.type.substr(1)).value_or(Type::None);
   }
   return candidate_->types[0];
-}
-
-/// Splits `dT`, `s4:b32`, `dN+`, `sp`, `m` ... into the item's fields.
-template <typename Item>
-static Item parseItem(std::string_view text) {
-  using Kind = typename Item::Kind;
-  Item item;
-  if (text.size() > kPairMark.size() && text.ends_with(kPairMark)) {
-    item.mayHavePair = true;
-    text.remove_suffix(kPairMark.size());
-  }
-  if (text.ends_with('+')) {
-    item.mayBeWider = true;
-    text.remove_suffix(1);
-  }
-  item.isDestination = text[0] == 'd';
-  if (text[0] == 'm' || text[0] == 'i' || text[0] == 'l') {
-    item.kind = text[0] == 'm' ? Kind::Address : text[0] == 'i' ? Kind::Immediate : Kind::Label;
-    return item;
-  }
-  const char second = text[1];
-  item.type = text.substr(1);
-  if (second == 'N' || (second >= '1' && second <= '9')) {
-    item.kind = second == 'N' ? Kind::Counted : Kind::Vector;
-    item.count = second == 'N' ? 1 : static_cast<unsigned>(second - '0');
-    item.type = text.substr(2);
-  } else if (second == 'E') {
-    item.kind = Kind::Elements;
-  } else if (second == 'p') {
-    item.kind = Kind::Predicate;
-  } else if (second == 'A') {
-    item.kind = Kind::AddressRegister;
-  }
-  return item;
 }
 
 void OperandBinder::append(std::uint32_t ref, bool isDestination) {
@@ -120,25 +59,6 @@ bool OperandBinder::addDestination(const Item &item, Type type, const Operand &o
     hasDestinationWidth_ = true;
   }
   append(operand.reg.ref, true);
-  return true;
-}
-
-/// The address of a variable as a value: a constant, or a symbol for global memory.
-bool OperandBinder::addressOf(const Operand &operand, bool is64, std::uint32_t &ref) {
-  const Variable &variable = *operand.variable;
-  if (variable.space == Space::Global || variable.space == Space::Const) {
-    ref = builder_.addSymbol(variable.global, operand.addend);
-    return is64 || fail("the address of \"" + std::string(variable.name) + "\" needs 64 bits");
-  }
-  if (variable.isDynamicShared) {
-    builder_.alignDynamicShared(variable.align);
-    ref = builder_.addDynamicSharedAddress(operand.addend, is64);
-    return true;
-  }
-  const std::uint64_t base =
-      variable.isUnplaced ? builder_.sharedOffset(variable) : variable.offset;
-  const std::uint64_t address = base + static_cast<std::uint64_t>(operand.addend);
-  ref = builder_.addConstant(is64 ? address : address & 0xffffffffU, is64);
   return true;
 }
 
@@ -295,83 +215,6 @@ bool OperandBinder::bindPair(const Operand &operand) {
   return bindPredicate(item, list_.parts[operand.pair]);
 }
 
-/// ld.param and st.param: a kernel parameter is an offset; parameters of calls lie in local memory.
-bool OperandBinder::bindParameterAddress(const Operand &operand) {
-  const bool isLoad = instruction_.op == Op::Ld;
-  const Variable *variable = operand.kind == Operand::Kind::Variable ? operand.variable : nullptr;
-  const bool isKernelParameter = variable != nullptr ? variable->space == Space::Param : isEntry_;
-  if (!isKernelParameter) {
-    instruction_.space = Space::Local;
-    return bindAddress(operand);
-  }
-  if (!isLoad) {
-    return fail("parameters of a kernel cannot be written");
-  }
-  instruction_.op = Op::LdParam;
-  if (variable == nullptr) {
-    return bindAddress(operand);
-  }
-  const std::uint64_t bytes = std::uint64_t{typeBits(instruction_.type)} / 8 * instruction_.vector;
-  const auto begin = static_cast<std::uint64_t>(operand.addend);
-  if (operand.addend < 0 || begin > variable->sizeBytes || variable->sizeBytes - begin < bytes) {
-    return fail("access of " + std::to_string(bytes) + " bytes at " +
-                std::to_string(operand.addend) + " lies outside parameter \"" +
-                std::string(variable->name) + "\" of " + std::to_string(variable->sizeBytes) +
-                " bytes");
-  }
-  instruction_.immediate = static_cast<std::int64_t>(variable->offset + begin);
-  hasKernelParameter_ = true;
-  return true;
-}
-
-bool OperandBinder::bindAddress(const Operand &operand) {
-  if (!operand.isAddress) {
-    return fail("expected an address in brackets, found " + describeOperand(operand));
-  }
-  if (operand.isNegated) {
-    return fail("an address cannot be negated");
-  }
-  if (instruction_.space == Space::Param) {
-    const bool isDone = hasKernelParameter_;
-    if (!isDone && instruction_.op != Op::LdParam) {
-      return bindParameterAddress(operand);
-    }
-  }
-  std::uint32_t ref = kNoSlot;
-  bool is64 = true;
-  std::int64_t displacement = 0;
-  if (operand.kind == Operand::Kind::Register) {
-    if (typeBits(operand.reg.type) < 32 || !isSameFamily(operand.reg.type, Type::U64)) {
-      return fail("expected an address of 32 or 64 bits, found " + describeOperand(operand));
-    }
-    ref = operand.reg.ref;
-    is64 = refKind(ref) == RefKind::Register64;
-    displacement = operand.addend;
-  } else if (operand.kind == Operand::Kind::Literal) {
-    ref = builder_.addConstant(operand.literal.bits, true);
-  } else if (operand.kind == Operand::Kind::Variable) {
-    Operand base = operand;
-    base.addend = 0;
-    displacement = operand.addend;
-    is64 = operand.variable->space == Space::Global || operand.variable->space == Space::Const;
-    if (instruction_.op != Op::CpAsync && operand.variable->space != instruction_.space &&
-        !(instruction_.space == Space::Generic && is64)) {
-      return fail("variable \"" + std::string(operand.name) +
-                  "\" does not lie in the state space of the instruction");
-    }
-    if (!addressOf(base, is64, ref)) {
-      return false;
-    }
-  } else {
-    return fail("expected an address, found " + describeOperand(operand));
-  }
-  instruction_.addressBits |= static_cast<std::uint8_t>((is64 ? 1U : 0U) << addressCount_);
-  (addressCount_ == 0 ? instruction_.immediate : instruction_.immediate2) = displacement;
-  ++addressCount_;
-  append(ref, false);
-  return true;
-}
-
 bool OperandBinder::bindImmediate(const Operand &operand) {
   if (operand.kind != Operand::Kind::Literal || operand.literal.kind != Literal::Kind::Integer ||
       operand.isAddress || operand.isNegated) {
@@ -484,7 +327,7 @@ bool OperandBinder::bind(const Candidate &candidate, Instruction &instruction,
   bool isBound = true;
   for (std::size_t i = 0; isBound && i < expected; ++i) {
     const std::size_t end = std::min(pattern.find(' '), pattern.size());
-    isBound = bindItem(parseItem<Item>(pattern.substr(0, end)), list_.operands[i]);
+    isBound = bindItem(parseOperandItem(pattern.substr(0, end)), list_.operands[i]);
     pattern.remove_prefix(std::min(end + 1, pattern.size()));
   }
   if (!isBound || !finish()) {

@@ -5,6 +5,7 @@
 #include "emulator/ptx/forms.h"
 #include "emulator/ptx/kernel_builder.h"
 #include "emulator/ptx/operand.h"
+#include "emulator/ptx/operand_pattern.h"
 
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ public:
             std::string &message, bool &isCountRight);
 
 private:
-  struct Item;
+  using Item = OperandItem;
 
   bool bindItem(const Item &item, const Operand &operand);
   bool bindValue(const Item &item, const Operand &operand);
