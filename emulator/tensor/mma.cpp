@@ -87,7 +87,9 @@ MmaFunction selectMma(const MmaShape &shape, std::string_view arch) {
   if (form == nullptr) {
     return nullptr;
   }
-  const MmaFunction vector = findAvx2Mma(shape, form->rule);
+  const MmaFunction vector = classOf(shape.a) == OperandClass::Fp8
+                                 ? findAvx2Fp8Mma(shape, form->rule)
+                                 : findAvx2HalfMma(shape, form->rule);
   return vector != nullptr ? vector : form->portable;
 }
 

@@ -5,21 +5,19 @@
 // A zero operand has the exponent -128 in pass 1, so that its saturated sums stay below every real
 // one. NaN and infinity among A and B take the scalar path; C may be anything.
 //
-// This file alone is compiled for AVX2; it must use no inline function that other files share.
+// Compiled for AVX2: uses no inline function that other files share (see avx2_rows.h).
 #include "emulator/tensor/mma_avx2.h"
 
+#include "emulator/tensor/avx2_rows.h"
 #include "emulator/tensor/mma_portable.h"
 #include "emulator/tensor/step_rules.h"
 
 #if defined(__AVX2__) && defined(__F16C__)
 
-#include <immintrin.h>
-
 namespace fp8jit::emulator {
 namespace {
 
-constexpr int kGroup = 16; // products per step, and bytes of k per register row
-constexpr int kRows = 16;
+constexpr int kGroup = 16;     // products per step, and bytes of k per register row
 constexpr int kBelowAll = -20; // below every biased exponent, and still a power of two as a float
 
 /// How to read one FP8 format.
@@ -150,15 +148,6 @@ static void largestExponents(const GroupOperands &operands, __m256i (&largest)[4
   }
 }
 
-static __m256 blend(__m256 otherwise, __m256 chosen, __m256i mask) {
-  return _mm256_blendv_ps(otherwise, chosen, _mm256_castsi256_ps(mask));
-}
-
-/// 2^exponent of 8 lanes, exponents biased by 127 already.
-static __m256 powerOfTwo(__m256i field) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(field, 23));
-}
-
 /// Exponent of the accumulator in units of biased product exponents; kBelowAll where an f16 is
 /// zero.
 template <MmaShape kShape>
@@ -212,42 +201,7 @@ static __m256 stepRow(const GroupOperands &operands, int row, __m256i products, 
   }
   const __m256i hasProducts = _mm256_cmpgt_epi32(products, _mm256_setzero_si256());
   const __m256 rounded = roundSums<kShape>(sums, unscale, c, hasProducts);
-  const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(c), _mm256_set1_epi32(0x7fffffff));
-  const __m256i isInfinite = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
-  const __m256i isNan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
-  const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(kNanF32)));
-  return blend(blend(rounded, c, isInfinite), nan, isNan);
-}
-
-template <MmaShape kShape>
-static __m256 loadRow(const MmaRegisters &registers, int row) {
-  const int lane = row % 8 * 4;
-  if constexpr (kShape.accumulator == MmaAccumulator::F16) {
-    return _mm256_cvtph_ps(
-        _mm_loadu_si128(reinterpret_cast<const __m128i *>(registers.c[row / 8] + lane)));
-  }
-  const std::uint32_t *const *c = registers.c + row / 8 * 2;
-  const __m128i even = _mm_loadu_si128(reinterpret_cast<const __m128i *>(c[0] + lane));
-  const __m128i odd = _mm_loadu_si128(reinterpret_cast<const __m128i *>(c[1] + lane));
-  return _mm256_castsi256_ps(
-      _mm256_set_m128i(_mm_unpackhi_epi32(even, odd), _mm_unpacklo_epi32(even, odd)));
-}
-
-template <MmaShape kShape>
-static void storeRow(const MmaRegisters &registers, int row, __m256 values) {
-  const int lane = row % 8 * 4;
-  if constexpr (kShape.accumulator == MmaAccumulator::F16) {
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(registers.d[row / 8] + lane),
-                     _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT));
-    return;
-  }
-  std::uint32_t *const *d = registers.d + row / 8 * 2;
-  const __m128 low = _mm256_castps256_ps128(values);
-  const __m128 high = _mm256_extractf128_ps(values, 1);
-  _mm_storeu_si128(reinterpret_cast<__m128i *>(d[0] + lane),
-                   _mm_castps_si128(_mm_shuffle_ps(low, high, 0x88)));
-  _mm_storeu_si128(reinterpret_cast<__m128i *>(d[1] + lane),
-                   _mm_castps_si128(_mm_shuffle_ps(low, high, 0xdd)));
+  return keepSpecials(rounded, c);
 }
 
 /// The whole instruction. Nothing is written before all operands are read: D may alias them.
@@ -286,16 +240,6 @@ static void fp8Mma(const MmaRegisters &registers) {
   }
 }
 
-namespace {
-
-struct VectorForm {
-  MmaShape shape;
-  StepRule rule;
-  MmaFunction function;
-};
-
-} // namespace
-
 template <int kDepth, MmaFormat kA, MmaFormat kB, MmaAccumulator kAccumulator>
 static constexpr VectorForm fp8Form() {
   constexpr MmaShape kShape{.k = kDepth, .a = kA, .b = kB, .accumulator = kAccumulator};
@@ -323,24 +267,8 @@ static constexpr VectorForm kForms[] = {
     fp8Form<16, MmaFormat::E5M2, MmaFormat::E5M2, MmaAccumulator::F16>(),
 };
 
-/// As the defaulted comparison, but private to this file.
-static bool isSame(const VectorForm &form, const MmaShape &shape, const StepRule &rule) {
-  return form.shape.m == shape.m && form.shape.n == shape.n && form.shape.k == shape.k &&
-         form.shape.a == shape.a && form.shape.b == shape.b &&
-         form.shape.accumulator == shape.accumulator && form.rule.groupSize == rule.groupSize &&
-         form.rule.fractionBits == rule.fractionBits && form.rule.output == rule.output;
-}
-
-MmaFunction findAvx2Mma(const MmaShape &shape, const StepRule &rule) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c")) {
-    return nullptr;
-  }
-  for (const VectorForm &form : kForms) {
-    if (isSame(form, shape, rule)) {
-      return form.function;
-    }
-  }
-  return nullptr;
+MmaFunction findAvx2Fp8Mma(const MmaShape &shape, const StepRule &rule) {
+  return findForm(kForms, shape, rule);
 }
 
 } // namespace fp8jit::emulator
@@ -349,7 +277,7 @@ MmaFunction findAvx2Mma(const MmaShape &shape, const StepRule &rule) {
 
 namespace fp8jit::emulator {
 
-MmaFunction findAvx2Mma(const MmaShape &, const StepRule &) {
+MmaFunction findAvx2Fp8Mma(const MmaShape &, const StepRule &) {
   return nullptr;
 }
 

@@ -5,8 +5,11 @@
 
 namespace fp8jit::emulator {
 
-/// The vector function for `shape` by `rule`, or null if there is none or this processor lacks AVX2
-/// or F16C.
-MmaFunction findAvx2Mma(const MmaShape &shape, const StepRule &rule);
+/// The vector function for an FP8 `shape` by `rule`, or null if there is none or this processor
+/// lacks AVX2 or F16C.
+MmaFunction findAvx2Fp8Mma(const MmaShape &shape, const StepRule &rule);
+
+/// The same for f16 and bf16 operands.
+MmaFunction findAvx2HalfMma(const MmaShape &shape, const StepRule &rule);
 
 } // namespace fp8jit::emulator
