@@ -1,11 +1,11 @@
 // f32 and f64 arithmetic (PTX ISA, "Floating Point Instructions"). Approximate operations are
 // computed correctly rounded, or through f64 where no exact method is at hand.
-#include "emulator/exec/float_ops.h"
+#include "emulator/exec/half_encode.h"
 #include "emulator/exec/lane_ops.h"
 
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
 
-enum class Arith : std::uint8_t { Add, Sub, Mul, Div, Fma };
+enum class Arith : std::uint8_t { Add, Sub, Mul, Div, Fma, Rcp, Sqrt };
 
 /// The operation in the current rounding mode.
 template <Arith Kind, typename T>
@@ -19,6 +19,10 @@ static T compute(T a, T b, T c) {
     return a * b;
   case Arith::Div:
     return a / b;
+  case Arith::Rcp:
+    return T{1} / a;
+  case Arith::Sqrt:
+    return std::sqrt(a);
   case Arith::Fma:
     break;
   }
@@ -62,13 +66,6 @@ static double binary64(double a, double b) {
 template <Arith Kind>
 static double ternary64(double a, double b, double c) {
   return canonical(compute<Kind>(a, b, c));
-}
-
-static unsigned controlBits(Rounding rounding) {
-  return rounding == Rounding::Rz   ? _MM_ROUND_TOWARD_ZERO
-         : rounding == Rounding::Rm ? _MM_ROUND_DOWN
-         : rounding == Rounding::Rp ? _MM_ROUND_UP
-                                    : _MM_ROUND_NEAREST;
 }
 
 /// .rz, .rm and .rp: one lane at a time under the host's rounding mode. Fma through std::fma, which
@@ -177,7 +174,11 @@ template <Unary Kind>
 static Handler selectUnary(const Instruction &instruction) {
   const Rounding rounding = instruction.mods.rounding;
   if (rounding != Rounding::None && rounding != Rounding::Rn) {
-    return nullptr;
+    constexpr Arith kDirected = Kind == Unary::Rcp ? Arith::Rcp : Arith::Sqrt;
+    constexpr bool hasDirected = Kind == Unary::Rcp || Kind == Unary::Sqrt;
+    return !hasDirected                    ? nullptr
+           : instruction.type == Type::F64 ? &directed<kDirected, double>
+                                           : &directed<kDirected, float>;
   }
   if (instruction.type == Type::F64) {
     return &execute<&unary64<Kind>>;
@@ -209,18 +210,20 @@ static float extremumNan32(float a, float b) {
   return a == a && b == b ? value : canonical(a + b);
 }
 
-template <bool IsMax, bool Ftz>
+template <bool IsMax, bool Ftz, bool KeepsNan>
 static float extremumXorSign32(float a, float b) {
   const std::uint32_t sign =
       (std::bit_cast<std::uint32_t>(a) ^ std::bit_cast<std::uint32_t>(b)) & 0x80000000U;
-  const float value = extremum32<IsMax, Ftz>(std::fabs(a), std::fabs(b));
+  const float value = KeepsNan ? extremumNan32<IsMax, Ftz>(std::fabs(a), std::fabs(b))
+                               : extremum32<IsMax, Ftz>(std::fabs(a), std::fabs(b));
   return value == value ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign) : value;
 }
 
 template <bool IsMax, bool Ftz>
 static Handler selectExtremum32(const Modifiers &mods) {
   if (mods.xorSignAbs) {
-    return mods.nan ? nullptr : &execute<&extremumXorSign32<IsMax, Ftz>>;
+    return mods.nan ? &execute<&extremumXorSign32<IsMax, Ftz, true>>
+                    : &execute<&extremumXorSign32<IsMax, Ftz, false>>;
   }
   return mods.nan ? &execute<&extremumNan32<IsMax, Ftz>> : &execute<&extremum32<IsMax, Ftz>>;
 }

@@ -99,6 +99,12 @@ static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint
   if constexpr (Kind == Arith::Abs) {
     return a & 0x7fffU;
   }
+  const bool isXorSign = mods.xorSignAbs; // of min and max only
+  const std::uint32_t sign = isXorSign ? (a ^ b) & 0x8000U : 0U;
+  if (isXorSign) {
+    a &= 0x7fffU;
+    b &= 0x7fffU;
+  }
   const auto flushed = [&mods](std::uint32_t bits) {
     return mods.ftz && !IsBfloat && (bits & 0x7c00U) == 0 ? bits & 0x8000U : bits;
   };
@@ -110,7 +116,10 @@ static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint
     result = narrowPart<IsBfloat>(saturate(widenPart<IsBfloat>(result)));
   }
   const bool isNan = (result & 0x7fffU) > (IsBfloat ? 0x7f80U : 0x7c00U);
-  return mods.relu && !isNan && (result & 0x8000U) != 0 ? 0U : result;
+  if (mods.relu && !isNan && (result & 0x8000U) != 0) {
+    return 0;
+  }
+  return isNan ? result : result | sign;
 }
 
 template <Arith Kind, bool IsBfloat, bool IsPair>
@@ -154,7 +163,7 @@ static Handler selectFormat(Type type) {
 Handler selectHalf(const Instruction &instruction) {
   const Type type = instruction.type;
   const Modifiers &mods = instruction.mods;
-  if (mods.xorSignAbs || (mods.rounding != Rounding::None && mods.rounding != Rounding::Rn)) {
+  if (mods.rounding != Rounding::None && mods.rounding != Rounding::Rn) {
     return nullptr;
   }
   switch (instruction.op) {

@@ -255,7 +255,14 @@ static Handler selectTyped(const Instruction &instruction) {
 }
 
 static Handler selectComparison(const Instruction &instruction) {
-  const Type type = instruction.op == Op::Set ? instruction.srcType : instruction.type;
+  const bool isSet = instruction.op == Op::Set;
+  const Type type = isSet ? instruction.srcType : instruction.type;
+  const bool isPair = type == Type::F16x2 || type == Type::BF16x2;
+  const bool is32 = instruction.type == Type::U32 || instruction.type == Type::S32 ||
+                    instruction.type == Type::F32;
+  if (isSet && (isPair || !is32)) {
+    return nullptr;
+  }
   switch (type) {
   case Type::F32:
     return selectTyped<float>(instruction);

@@ -2,6 +2,7 @@
 // goes through 32 values of int64 or f64, which hold every narrower type exactly.
 #include "emulator/exec/convert_packed.h"
 #include "emulator/exec/float_ops.h"
+#include "emulator/exec/half_encode.h"
 #include "emulator/exec/lane_ops.h"
 #include "emulator/exec/narrow_float.h"
 
@@ -131,26 +132,10 @@ static Outcome convertIntegersSaturating(Warp &warp, const Step &step, LaneMask 
   return writeIntegers(warp, step, mask, values);
 }
 
-static unsigned controlBits(Rounding rounding) {
-  return rounding == Rounding::Rz   ? _MM_ROUND_TOWARD_ZERO
-         : rounding == Rounding::Rm ? _MM_ROUND_DOWN
-         : rounding == Rounding::Rp ? _MM_ROUND_UP
-                                    : _MM_ROUND_NEAREST;
-}
-
-/// Rounds an f64 to f32 in the mode of the instruction.
-static float toFloat(double value, Rounding rounding) {
-  if (rounding == Rounding::None || rounding == Rounding::Rn) {
-    return static_cast<float>(value);
-  }
-  const volatile double in = value;
-  return withRounding(controlBits(rounding), [&in] { return static_cast<float>(in); });
-}
-
 /// Bits of the destination format for a value that is exact in f64.
 static std::uint64_t encode(const Instruction &instruction, double value) {
   const Modifiers &mods = instruction.mods;
-  double result = mods.sat ? saturate(value) : value;
+  const double result = mods.sat ? saturate(value) : value;
   switch (instruction.type) {
   case Type::F64:
     return std::bit_cast<std::uint64_t>(canonical(result));
@@ -160,12 +145,9 @@ static std::uint64_t encode(const Instruction &instruction, double value) {
     return std::bit_cast<std::uint32_t>(rounded);
   }
   case Type::F16:
-    return mods.rounding == Rounding::Rz ? truncateF16(toFloat(result, Rounding::Rz))
-           : mods.satfinite              ? narrow<kF16Saturating>(roundToOdd(result))
-                                         : narrow<kF16>(roundToOdd(result));
+    return encodeHalf<false>(mods, result);
   default: // BF16
-    return mods.rounding == Rounding::Rz ? truncateBf16(toFloat(result, Rounding::Rz))
-                                         : narrowBf16(roundToOdd(result));
+    return encodeHalf<true>(mods, result);
   }
 }
 
@@ -175,10 +157,6 @@ static Outcome writeFloats(Warp &warp, const Step &step, LaneMask mask, const do
   std::uint32_t bits[kLanes];
   for (unsigned i = 0; i < kLanes; ++i) {
     wide[i] = encode(instruction, values[i]);
-    if (instruction.mods.relu &&
-        (wide[i] & (instruction.type == Type::F32 ? 0x80000000U : 0x8000U))) {
-      wide[i] = 0;
-    }
     bits[i] = static_cast<std::uint32_t>(wide[i]);
   }
   if (instruction.dstBits == 64) {

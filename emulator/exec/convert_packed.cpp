@@ -2,7 +2,7 @@
 // becomes the upper half.
 #include "emulator/exec/convert_packed.h"
 
-#include "emulator/exec/float_ops.h"
+#include "emulator/exec/half_encode.h"
 #include "emulator/exec/lane_ops.h"
 #include "emulator/exec/narrow_float.h"
 
@@ -36,18 +36,24 @@ template <bool IsRelu>
 static std::uint32_t packHalves(float a, float b) {
   return (narrow<kF16>(clampNegative<IsRelu>(a)) << 16) | narrow<kF16>(clampNegative<IsRelu>(b));
 }
-static std::uint32_t packHalvesSaturating(float a, float b) {
-  return (narrow<kF16Saturating>(a) << 16) | narrow<kF16Saturating>(b);
-}
-static std::uint32_t packHalvesTruncated(float a, float b) {
-  return (truncateF16(a) << 16) | truncateF16(b);
-}
 template <bool IsRelu>
 static std::uint32_t packBfloats(float a, float b) {
   return (narrowBf16(clampNegative<IsRelu>(a)) << 16) | narrowBf16(clampNegative<IsRelu>(b));
 }
-static std::uint32_t packBfloatsTruncated(float a, float b) {
-  return (truncateBf16(a) << 16) | truncateBf16(b);
+
+/// Every other combination of rounding, .relu and .satfinite.
+template <bool IsBfloat>
+static Outcome packAnyMode(Warp &warp, const Step &step, LaneMask mask) {
+  const Modifiers &mods = step.instruction->mods;
+  const auto *a = warp.lanes<const float>(step.operand[1]);
+  const auto *b = warp.lanes<const float>(step.operand[2]);
+  std::uint32_t result[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    result[i] = (encodeHalf<IsBfloat>(mods, static_cast<double>(a[i])) << 16) |
+                encodeHalf<IsBfloat>(mods, static_cast<double>(b[i]));
+  }
+  storeMasked(warp.lanes<std::uint32_t>(step.operand[0]), result, mask);
+  return Outcome::Next;
 }
 
 template <const NarrowFormat &Format>
@@ -63,35 +69,36 @@ static Handler selectToFp8(const Instruction &instruction) {
   return nullptr;
 }
 
+static bool isPlain(const Modifiers &mods) {
+  return mods.rounding != Rounding::Rz && !mods.satfinite;
+}
+
 static Handler selectToHalves(const Instruction &instruction) {
   const Modifiers &mods = instruction.mods;
-  const bool isTruncated = mods.rounding == Rounding::Rz;
   if (instruction.srcType == Type::E4M3x2) {
     return mods.relu ? &execute<&unpackFp8<false, true>> : &execute<&unpackFp8<false, false>>;
   }
   if (instruction.srcType == Type::E5M2x2) {
     return mods.relu ? &execute<&unpackFp8<true, true>> : &execute<&unpackFp8<true, false>>;
   }
-  if (instruction.srcType != Type::F32 || instruction.numSrc != 2 ||
-      (mods.relu && (isTruncated || mods.satfinite)) || (isTruncated && mods.satfinite)) {
+  if (instruction.srcType != Type::F32 || instruction.numSrc != 2) {
     return nullptr;
   }
-  return isTruncated      ? &execute<&packHalvesTruncated>
-         : mods.satfinite ? &execute<&packHalvesSaturating>
-         : mods.relu      ? &execute<&packHalves<true>>
-                          : &execute<&packHalves<false>>;
+  if (!isPlain(mods)) {
+    return &packAnyMode<false>;
+  }
+  return mods.relu ? &execute<&packHalves<true>> : &execute<&packHalves<false>>;
 }
 
 static Handler selectToBfloats(const Instruction &instruction) {
   const Modifiers &mods = instruction.mods;
-  const bool isTruncated = mods.rounding == Rounding::Rz;
-  if (instruction.srcType != Type::F32 || instruction.numSrc != 2 || mods.satfinite ||
-      (mods.relu && isTruncated)) {
+  if (instruction.srcType != Type::F32 || instruction.numSrc != 2) {
     return nullptr;
   }
-  return isTruncated ? &execute<&packBfloatsTruncated>
-         : mods.relu ? &execute<&packBfloats<true>>
-                     : &execute<&packBfloats<false>>;
+  if (!isPlain(mods)) {
+    return &packAnyMode<true>;
+  }
+  return mods.relu ? &execute<&packBfloats<true>> : &execute<&packBfloats<false>>;
 }
 
 Handler selectPackedConvert(const Instruction &instruction) {

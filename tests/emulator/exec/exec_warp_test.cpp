@@ -186,7 +186,8 @@ TEST(MatrixTest, LoadsFragmentsWithAndWithoutTranspose) {
   KernelRunner runner;
   const std::uint64_t out = runner.memory.allocate(32 * 16);
   // Matrix i is row r = 8i + r of 8 16-bit elements with the value 256 i + 16 r + column.
-  const std::string text = kernelText(R"(.reg .pred %p; .reg .b32 %r<12>; .reg .b16 %h<3>; .reg .b64 %rd<3>;
+  const std::string text =
+      kernelText(R"(.reg .pred %p; .reg .b32 %r<12>; .reg .b16 %h<3>; .reg .b64 %rd<3>;
 .shared .align 16 .b8 tile[512];
 mov.u32 %r1, %tid.x;
 mov.u32 %r2, tile;
