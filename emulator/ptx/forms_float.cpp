@@ -86,9 +86,7 @@ static constexpr std::array kRows = {
     Form{"set", "@compare:eq,ne,lt,le,gt,ge,lo,ls,hi,hs @bool T:u32,s32,f32 S:bits,int", "dT sS sS sp", Op::Set},
     Form{"set", "@compare ?ftz T:u32,s32,f32 S:f32,f64", "dT sS sS", Op::Set},
     Form{"set", "@compare @bool ?ftz T:u32,s32,f32 S:f32,f64", "dT sS sS sp", Op::Set},
-    Form{"set", "@compare ?ftz T:f16,u32,s32 S:f16", "dT sS sS", Op::Set, 53},
-    Form{"set", "@compare ?ftz T:f16x2,u32,s32 S:f16x2", "dT sS sS", Op::Set, 53},
-    Form{"set", "@compare T:bf16x2,u32,s32 S:bf16x2", "dT sS sS", Op::Set, 90},
+    Form{"set", "@compare ?ftz T:u32,s32 S:f16", "dT sS sS", Op::Set, 53},
     Form{"selp", "T:bits,int,f32,f64", "dT sT sT sp", Op::Selp},
     Form{"slct", "?ftz T:bits,int,f32,f64 S:s32,f32", "dT sT sT sS", Op::Slct},
 };

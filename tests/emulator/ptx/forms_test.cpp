@@ -111,7 +111,7 @@ const FormCase kArithmeticCases[] = {
     {"setp.lt.s32 %p1, %r1, %r2;", Op::Setp, Type::S32, Type::None, 2, 2},
     {"setp.geu.f32 %p1, %f1, %f2;", Op::Setp, Type::F32, Type::None, 2, 2},
     {"setp.ne.and.b64 %p1|%p2, %rd1, %rd2, !%p3;", Op::Setp, Type::B64, Type::None, 2, 3},
-    {"set.eq.f16x2.f16x2 %r1, %r2, %r3;", Op::Set, Type::F16x2, Type::F16x2, 1, 2},
+    {"set.eq.u32.f32 %r1, %f2, %f3;", Op::Set, Type::U32, Type::F32, 1, 2},
     {"selp.f32 %f1, %f2, %f3, %p1;", Op::Selp, Type::F32, Type::None, 1, 3},
     {"slct.u32.s32 %r1, %r2, %r3, %r4;", Op::Slct, Type::U32, Type::S32, 1, 3},
 };
