@@ -185,44 +185,65 @@ static Outcome keepInside(Warp &warp, const Step &step, const AccessRequest &req
 }
 
 /// Offsets of all lanes; those outside span.lanes get the one of `lead`. Returns the offsets ORed.
+/// Branch-free, so that compilers vectorise it.
 static std::uint64_t fillOffsets(const AccessRequest &request, const Region &region, unsigned lead,
                                  Span &span) {
   const std::uint64_t first = request.address[lead] - region.begin;
+  if (span.lanes == kAllLanes) {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      span.offset[i] = request.address[i] - region.begin;
+    }
+  } else {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const std::uint64_t own = request.address[i] - region.begin;
+      span.offset[i] = ((span.lanes >> i) & 1U) != 0 ? own : first;
+    }
+  }
+  const auto sizeShift = static_cast<unsigned>(std::countr_zero(request.sizeBytes));
   std::uint64_t ored = 0;
   std::uint64_t fromFirst = 0;
   std::uint64_t fromStep = 0;
-  for (unsigned i = 0; i < kLanes; ++i) {
-    const std::uint64_t own = request.address[i] - region.begin;
-    const std::uint64_t offset = ((span.lanes >> i) & 1U) != 0 ? own : first;
-    span.offset[i] = offset;
-    ored |= offset;
-    fromFirst |= offset ^ first;
-    fromStep |= offset ^ (first + std::uint64_t{i} * request.sizeBytes);
+  for (std::uint64_t i = 0; i < kLanes; ++i) {
+    ored |= span.offset[i];
+    fromFirst |= span.offset[i] ^ first;
+    fromStep |= span.offset[i] ^ (first + (i << sizeShift));
   }
   span.isUniform = fromFirst == 0;
   span.isContiguous = fromStep == 0 && span.lanes == kAllLanes;
   return ored;
 }
 
-/// Whether every lane lies in the region (the common case, without branches per lane).
+/// Whether every lane lies in the region. An offset beyond `limit` has its top bit set itself or
+/// makes that of limit - offset set, since regions are smaller than 2^63 bytes.
 static bool allInside(const AccessRequest &request, const Region &region, LaneMask lanes) {
   if (request.sizeBytes > region.sizeBytes) {
     return false;
   }
   const std::uint64_t limit = region.sizeBytes - request.sizeBytes;
   std::uint64_t outside = 0;
-  for (unsigned i = 0; i < kLanes; ++i) {
-    const std::uint64_t offset = request.address[i] - region.begin;
-    outside |= static_cast<std::uint64_t>(offset > limit) & ((lanes >> i) & 1U);
+  if (lanes == kAllLanes) {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const std::uint64_t offset = request.address[i] - region.begin;
+      outside |= offset | (limit - offset);
+    }
+  } else {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const std::uint64_t offset = request.address[i] - region.begin;
+      outside |= ((lanes >> i) & 1U) != 0 ? offset | (limit - offset) : 0;
+    }
   }
-  return outside == 0;
+  return outside >> 63 == 0;
 }
 
 static void countAccess(Warp &warp, const AccessRequest &request, const Span &span,
                         std::uint64_t begin) {
   MemoryCounters &counters = warp.block->launch->counters;
   if (span.space == Space::Shared) {
-    countWavefronts(counters, span.offset, span.lanes, request.sizeBytes);
+    if (span.isContiguous || (span.isUniform && request.sizeBytes <= 4)) { // one per 128 bytes
+      counters.sharedWavefronts += request.sizeBytes <= 4 ? 1 : request.sizeBytes / 4;
+    } else {
+      countWavefronts(counters, span.offset, span.lanes, request.sizeBytes);
+    }
     return;
   }
   if (span.space != Space::Global) {
@@ -315,34 +336,58 @@ static Outcome reportUnwritten(Warp &warp, const Step &step, const Span &span,
   return Outcome::Next;
 }
 
+/// Whether the marks of all lanes are set, `Word` bytes at a time.
+template <typename Word>
+static bool areLanesWritten(const Span &span, std::uint32_t sizeBytes) {
+  constexpr Word kSet = static_cast<Word>(kAllWritten);
+  Word all = kSet;
+  for (std::uint32_t word = 0; word < sizeBytes; word += sizeof(Word)) {
+    for (unsigned i = 0; i < kLanes; ++i) { // lanes outside span.lanes repeat the first one
+      all &= loadRelaxed<Word>(span.written + span.offset[i] + word);
+    }
+  }
+  return all == kSet;
+}
+
+static bool areMarksSet(const Span &span, std::uint32_t sizeBytes) {
+  if (span.isUniform) {
+    return isWritten(span.written + span.offset[0], sizeBytes);
+  }
+  const std::uint8_t *marks = span.written + span.offset[0];
+  if (span.isContiguous && sizeBytes >= 4 && (span.offset[0] & 7U) == 0) {
+    std::uint64_t all = kAllWritten;
+    for (unsigned i = 0; i < kLanes * sizeBytes; i += 8) {
+      all &= loadRelaxed<std::uint64_t>(marks + i);
+    }
+    return all == kAllWritten;
+  }
+  switch (sizeBytes) {
+  case 1:
+    return areLanesWritten<std::uint8_t>(span, sizeBytes);
+  case 2:
+    return areLanesWritten<std::uint16_t>(span, sizeBytes);
+  case 4:
+    return areLanesWritten<std::uint32_t>(span, sizeBytes);
+  default:
+    return areLanesWritten<std::uint64_t>(span, sizeBytes);
+  }
+}
+
 Outcome checkWritten(Warp &warp, const Step &step, const Span &span, std::uint32_t sizeBytes) {
-  if (span.written == nullptr) {
+  if (span.written == nullptr || areMarksSet(span, sizeBytes)) {
     return Outcome::Next;
   }
-  bool isGood = true;
-  if (span.isContiguous && sizeBytes >= 4) {
-    const std::uint8_t *marks = span.written + span.offset[0];
-    for (unsigned i = 0; i < kLanes * sizeBytes; i += 128) { // 32 lanes: a multiple of 128 bytes
-      std::uint64_t all = kAllWritten;
-      for (unsigned j = 0; j < 128; j += 4) {
-        all &= loadRelaxed<std::uint32_t>(marks + i + j) | 0x0101010100000000ULL;
-      }
-      isGood &= all == kAllWritten;
-    }
-  } else if (span.isUniform) {
-    isGood = isWritten(span.written + span.offset[0], sizeBytes);
-  } else {
-    for (unsigned i = 0; i < kLanes; ++i) {
-      const unsigned lane =
-          ((span.lanes >> i) & 1U) != 0 ? i : static_cast<unsigned>(std::countr_zero(span.lanes));
-      isGood &= isWritten(span.written + span.offset[lane], sizeBytes);
-    }
-  }
-  return isGood ? Outcome::Next : reportUnwritten(warp, step, span, sizeBytes);
+  return reportUnwritten(warp, step, span, sizeBytes);
 }
 
 void markWritten(const Span &span, std::uint32_t sizeBytes) {
   if (span.written == nullptr) {
+    return;
+  }
+  if (span.isContiguous && sizeBytes >= 4 && (span.offset[0] & 7U) == 0) {
+    for (unsigned i = 0; i < kLanes * sizeBytes; i += 8) {
+      storeRelaxed<std::uint64_t>(span.written + span.offset[0] + i, kAllWritten);
+    }
     return;
   }
   for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {

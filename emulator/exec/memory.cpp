@@ -3,6 +3,8 @@
 #include "emulator/exec/access.h"
 #include "emulator/exec/lane_ops.h"
 
+#include <emmintrin.h>
+
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
 
 static constexpr unsigned kMaxVector = 8;
@@ -23,6 +25,56 @@ static void gather(const Span &span, unsigned e, Storage *result) {
   }
 }
 
+/// Four 32-bit elements per lane of shared memory: 4x4 transposes of four lanes' 16 bytes. Shared
+/// memory belongs to the running thread, so that these loads need not be atomic.
+static void gatherFour(const Span &span, Warp &warp, const std::uint32_t *operands) {
+  for (unsigned i = 0; i < kLanes; i += 4) {
+    __m128i rows[4];
+    for (unsigned r = 0; r < 4; ++r) {
+      rows[r] = _mm_load_si128(reinterpret_cast<const __m128i *>(span.data + span.offset[i + r]));
+    }
+    const __m128i low01 = _mm_unpacklo_epi32(rows[0], rows[1]);
+    const __m128i low23 = _mm_unpacklo_epi32(rows[2], rows[3]);
+    const __m128i high01 = _mm_unpackhi_epi32(rows[0], rows[1]);
+    const __m128i high23 = _mm_unpackhi_epi32(rows[2], rows[3]);
+    const __m128i columns[4] = {_mm_unpacklo_epi64(low01, low23), _mm_unpackhi_epi64(low01, low23),
+                                _mm_unpacklo_epi64(high01, high23),
+                                _mm_unpackhi_epi64(high01, high23)};
+    for (unsigned e = 0; e < 4; ++e) {
+      if (operands[e] != kNoSlot) {
+        _mm_store_si128(reinterpret_cast<__m128i *>(warp.lanes<std::uint32_t>(operands[e]) + i),
+                        columns[e]);
+      }
+    }
+  }
+}
+
+/// Loads the lanes of one span. The addresses are copied already, so that a destination may be the
+/// address register.
+template <typename Element, typename Storage>
+static void loadSpan(Warp &warp, const Step &step, const Span &span) {
+  const unsigned count = step.instruction->vector;
+  if constexpr (sizeof(Element) == 4 && sizeof(Storage) == 4) {
+    if (count == 4 && span.space == Space::Shared && span.lanes == kAllLanes) {
+      gatherFour(span, warp, step.operands);
+      return;
+    }
+  }
+  for (unsigned e = 0; e < count; ++e) {
+    if (step.operands[e] == kNoSlot) {
+      continue;
+    }
+    Storage *destination = warp.lanes<Storage>(step.operands[e]);
+    if (span.lanes == kAllLanes) {
+      gather<Element, Storage>(span, e, destination);
+      continue;
+    }
+    Storage part[kLanes];
+    gather<Element, Storage>(span, e, part);
+    storeMasked(destination, part, span.lanes);
+  }
+}
+
 template <typename Element, typename Storage>
 static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
@@ -33,26 +85,12 @@ static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
   readAddresses(warp, step.operands[instruction.numDst], (instruction.addressBits & 1U) != 0,
                 instruction.immediate, request);
   Span span;
-  Storage results[kMaxVector][kLanes];
   for (LaneMask rest = mask; rest != 0; rest &= ~span.lanes) {
     if (resolve(warp, step, request, rest, span) == Outcome::Stop ||
         checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop) {
       return Outcome::Stop;
     }
-    for (unsigned e = 0; e < instruction.vector; ++e) {
-      if (step.operands[e] == kNoSlot) {
-        continue;
-      }
-      // All of the destinations are written after all of the loads: one of them may be the address.
-      Storage part[kLanes];
-      gather<Element, Storage>(span, e, part);
-      storeMasked(results[e], part, span.lanes);
-    }
-  }
-  for (unsigned e = 0; e < instruction.vector; ++e) {
-    if (step.operands[e] != kNoSlot) {
-      storeMasked(warp.lanes<Storage>(step.operands[e]), results[e], mask);
-    }
+    loadSpan<Element, Storage>(warp, step, span);
   }
   return Outcome::Next;
 }
@@ -60,6 +98,12 @@ static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
 template <typename Element, typename Storage>
 static void scatter(const Span &span, unsigned e, const Storage *values) {
   std::uint8_t *data = span.data + e * sizeof(Element);
+  if (span.lanes == kAllLanes) {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      storeRelaxed<Element>(data + span.offset[i], static_cast<Element>(values[i]));
+    }
+    return;
+  }
   for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     storeRelaxed<Element>(data + span.offset[lane], static_cast<Element>(values[lane]));

@@ -30,6 +30,17 @@ std::uint64_t countSectors(const std::uint64_t *address, LaneMask lanes, std::ui
   return sizeBytes > 32 ? count * (sizeBytes / 32) : count;
 }
 
+/// Whether the lanes of one phase from `first` on, all active, fall on different bank groups.
+template <unsigned UnitShift>
+static bool areSpread(const std::uint64_t *offset, unsigned first) {
+  constexpr unsigned kGroups = 128U >> UnitShift; // and as many lanes in a phase
+  std::uint32_t seen = 0;
+  for (unsigned i = 0; i < kGroups; ++i) {
+    seen |= 1U << ((static_cast<std::uint32_t>(offset[first + i]) >> UnitShift) & (kGroups - 1));
+  }
+  return static_cast<std::uint32_t>(seen + 1) == (kGroups == 32 ? 0U : 1U << (kGroups % 32));
+}
+
 /// Wavefronts of one phase: the most distinct units that fall on one bank group. `unitShift` is
 /// log2 of the unit, and 128 bytes of units make a row of banks.
 static unsigned countPhase(const std::uint64_t *offset, LaneMask lanes, unsigned unitShift) {
@@ -74,7 +85,12 @@ void countWavefronts(MemoryCounters &counters, const std::uint64_t *offset, Lane
     if ((lanes & inPhase) == 0) {
       continue;
     }
-    const unsigned wavefronts = countPhase(offset, lanes & inPhase, unitShift);
+    const unsigned first = phase * lanesPerPhase;
+    const bool isSpread =
+        (lanes & inPhase) == inPhase && (unitShift == 2   ? areSpread<2>(offset, first)
+                                         : unitShift == 3 ? areSpread<3>(offset, first)
+                                                          : areSpread<4>(offset, first));
+    const unsigned wavefronts = isSpread ? 1 : countPhase(offset, lanes & inPhase, unitShift);
     counters.sharedWavefronts += wavefronts;
     counters.sharedBankConflicts += wavefronts - 1;
   }
