@@ -177,13 +177,16 @@ llvm::Expected<SharedBuild> KernelBuilder::lookUpOrCompile(PlannedKernel planned
   built->source = std::move(source);
   if (parts_.store != nullptr) {
     if (llvm::Error error = parts_.store->putBinary(key, built->binary)) {
-      const FailureInfo failure = takeFailure(std::move(error));
-      if (parts_.onWarning) {
-        parts_.onWarning("kernel " + key.substr(0, 12) + " is not kept: " + failure.text());
-      }
+      warnOnce("compiled kernels are not kept: " + takeFailure(std::move(error)).text());
     }
   }
   return SharedBuild(std::move(built));
+}
+
+void KernelBuilder::warnOnce(const std::string &text) {
+  if (parts_.onWarning && !hasWarned_.exchange(true)) {
+    parts_.onWarning(text);
+  }
 }
 
 SharedBuild KernelBuilder::findByKey(llvm::StringRef key, const Problem &problem,

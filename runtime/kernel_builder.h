@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -100,7 +101,11 @@ private:
   llvm::Expected<std::shared_ptr<const BuiltKernel>> lookUpOrCompile(PlannedKernel planned,
                                                                      const GpuProfile &profile);
 
+  /// One warning for all writes that fail: the cause is the same file.
+  void warnOnce(const std::string &text);
+
   Parts parts_;
+  std::atomic<bool> hasWarned_ = false;
   std::mutex mutex_; ///< guards known_; never held while compiling
   llvm::StringMap<Known> known_;
 };

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <utility>
 
 namespace fp8jit {
 
@@ -42,6 +43,13 @@ llvm::Expected<std::shared_ptr<const Driver>> Driver::fromTable(const DriverApi 
   std::memcpy(uuid.bytes, kEmulatorTableUuid, sizeof(uuid.bytes));
   if (api.getExportTable != nullptr && api.getExportTable(&table, &uuid) == CUDA_SUCCESS) {
     driver->emulator_ = static_cast<const EmulatorTable *>(table);
+    if (driver->emulator_->sizeBytes < sizeof(EmulatorTable)) {
+      return fail(ErrorCode::NoDevice,
+                  llvm::formatv("emulator {0} is older than this build: its table has {1} bytes, "
+                                "expected {2}; rebuild it, or unset FP8JIT_EMULATOR",
+                                driver->path_, driver->emulator_->sizeBytes,
+                                sizeof(EmulatorTable)));
+    }
   }
   return std::shared_ptr<const Driver>(std::move(driver));
 }
