@@ -10,7 +10,7 @@
 namespace fp8jit::emulator {
 
 enum class TokenKind : std::uint8_t {
-  Word,   ///< identifiers, registers, directives and opcodes with their dots: `%tid.x`, `add.s32`; `.reg`
+  Word,   ///< names, registers, directives, and opcodes with their dots: `%tid.x`, `add.s32`
   Number, ///< begins with a digit; without sign
   String, ///< without the quotes
   Punct,  ///< one character
