@@ -1,3 +1,4 @@
+// Statements of function bodies: directives, labels, guards and instructions (PTX ISA 4.3, 9.3).
 #include "emulator/ptx/body_decoder.h"
 
 #include "emulator/ptx/operand_binder.h"

@@ -1,3 +1,5 @@
+// References and memory places of one kernel; finish lays the register file out as registers, then
+// constants, special registers and symbols.
 #include "emulator/ptx/kernel_builder.h"
 
 #include "emulator/ptx/scopes.h"

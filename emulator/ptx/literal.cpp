@@ -1,3 +1,4 @@
+// Reads literals by their prefix; conversion to a type happens where the operand's type is known.
 #include "emulator/ptx/literal.h"
 
 #include "emulator/ptx/type_info.h"

@@ -1,3 +1,5 @@
+// PTX ISA section 11 (directives). Function bodies are skipped by their braces and decoded later,
+// a kernel at a time and a device function at each of its calls.
 #include "emulator/ptx/module_parser.h"
 
 #include "emulator/ptx/target.h"

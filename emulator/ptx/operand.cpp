@@ -1,3 +1,5 @@
+// A recursive descent over one operand list: registers, numbers, names, addresses, vectors, pairs.
+// Names are looked up here, since what a name is decides what may follow it.
 #include "emulator/ptx/operand.h"
 
 #include "emulator/ptx/special_registers.h"

@@ -1,3 +1,5 @@
+// Values, vectors, predicates and immediates of an instruction; addresses are in
+// operand_address.cpp.
 #include "emulator/ptx/operand_binder.h"
 
 #include "emulator/ptx/special_registers.h"

@@ -1,3 +1,4 @@
+// Takes the operand pattern of a form apart, one item at a time.
 #include "emulator/ptx/operand_pattern.h"
 
 namespace fp8jit::emulator {

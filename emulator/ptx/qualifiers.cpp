@@ -1,3 +1,4 @@
+// The keyword groups of forms.h as data, and the flags that single words set.
 #include "emulator/ptx/qualifiers.h"
 
 #include <array>

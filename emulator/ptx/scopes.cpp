@@ -1,3 +1,5 @@
+// Look-up goes from the innermost block outwards; a `%r<10>` range is matched by prefix and number
+// instead of by ten names.
 #include "emulator/ptx/scopes.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The special registers that the interpreter knows; others are refused as unknown.
 #include "emulator/ptx/special_registers.h"
 
 #include <array>

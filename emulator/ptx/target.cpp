@@ -1,3 +1,4 @@
+// Rules of PTX ISA 11.1.2 (.target): what a device accepts.
 #include "emulator/ptx/target.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Expectations of the parsers and the text that their messages show.
 #include "emulator/ptx/token_cursor.h"
 
 #include "emulator/ptx/literal.h"

@@ -1,3 +1,4 @@
+// One row per type, in the order of the enumeration.
 #include "emulator/ptx/type_info.h"
 
 #include <array>
