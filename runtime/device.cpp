@@ -7,6 +7,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <array>
+#include <utility>
 
 namespace fp8jit {
 
@@ -167,11 +168,9 @@ void Device::leaveContext(void *toRestore) const {
   }
 }
 
-/// What the caller can do about a failed call; empty where the driver's text says it all.
-static const char *adviceFor(int result) {
+/// Whether `result` says that a kernel of the context went wrong.
+static bool isFault(int result) {
   switch (result) {
-  case CUDA_ERROR_OUT_OF_MEMORY:
-    return "; free device memory and try again";
   case CUDA_ERROR_ILLEGAL_ADDRESS:
   case CUDA_ERROR_MISALIGNED_ADDRESS:
   case CUDA_ERROR_ILLEGAL_INSTRUCTION:
@@ -181,9 +180,21 @@ static const char *adviceFor(int result) {
   case CUDA_ERROR_ASSERT:
   case CUDA_ERROR_LAUNCH_FAILED:
   case CUDA_ERROR_LAUNCH_TIMEOUT:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// What the caller can do about a failed call; empty where the driver's text says it all.
+static const char *adviceFor(int result) {
+  if (isFault(result)) {
     return "; a kernel of this context faulted, perhaps an earlier one: the context stays "
-           "unusable, "
-           "so check the sizes and lifetimes of all buffers and restart the process";
+           "unusable, so check the sizes and lifetimes of all buffers and restart the process";
+  }
+  switch (result) {
+  case CUDA_ERROR_OUT_OF_MEMORY:
+    return "; free device memory and try again";
   case CUDA_ERROR_INVALID_HANDLE:
   case CUDA_ERROR_INVALID_CONTEXT:
     return "; the stream or context does not belong to this device or was destroyed";
@@ -194,7 +205,7 @@ static const char *adviceFor(int result) {
 
 llvm::Error Device::driverFailure(const char *call, int result) const {
   std::string details;
-  if (const EmulatorTable *table = emulator(); table != nullptr && table->lastReport != nullptr) {
+  if (const EmulatorTable *table = emulator(); table != nullptr && isFault(result)) {
     const char *report = table->lastReport();
     details = report == nullptr ? "" : report;
   }

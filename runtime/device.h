@@ -28,7 +28,7 @@ public:
   ~DeviceBuffer();
 
   /// Address on the device; null for an empty buffer.
-  void *data() const { return reinterpret_cast<void *>(address_); }
+  void *data() const { return reinterpret_cast<void *>(address_); } // NOLINT: from the driver
   std::size_t sizeBytes() const { return sizeBytes_; }
 
 private:
