@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINE_LIMIT = 60
-FORBIDDEN = re.compile(r"\bTODO\b|\bFIXME\b|/work/|/root/|/home/\w|pypi\.org|pythonhosted|\bagents?\b|\bsessions?\b", re.I)
+FORBIDDEN = re.compile(r"\bTODO\b|\bFIXME\b|(?<![\w.])/(?:work|root|home)/\w|pypi\.org|pythonhosted")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
 NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
