@@ -2,7 +2,8 @@
 // Process::instance, the one singleton of the project, as the driver's C interface has no other
 // place for it.
 //
-// Lock order: Device::mutex, then tables, then Stream::mutex, then Context::clockMutex.
+// Lock order: Device::mutex, Library::mutex, then tables, then Stream::mutex, then
+// Context::clockMutex. No destructor of an object in a table takes a lock.
 #pragma once
 
 #include "emulator/abi/context.h"

@@ -57,6 +57,12 @@ DONE:
   trap;
 }
 
+.visible .entry stuck()
+{
+  bar.sync 0, 64;
+  ret;
+}
+
 .visible .entry shared_fill(.param .u64 p_out)
 {
   .shared .align 4 .b8 tile[256];

@@ -107,7 +107,8 @@ protected:
 
 /// PTX for sm_89: out[i] = a[i] + b[i] for i < n; and kernels that misbehave.
 ///
-/// vector_add(out, a, b, n), store_at(address, value), trap(), shared_fill(out): static shared
+/// vector_add(out, a, b, n), store_at(address, value), trap_now(), stuck() waits
+/// for 64 threads, shared_fill(out): static shared
 /// memory of 256 bytes; bounded() has .maxntid 64. A variable `counter` starts as 7, 9.
 extern const char *const kTestPtx;
 

@@ -198,6 +198,34 @@ TEST_F(LaunchTest, FaultsStickUntilTheContextIsReset) {
   }
 }
 
+TEST_F(LaunchTest, ADeadlockIsATimeout) {
+  EXPECT_EQ(launch(function("stuck"), {.blockX = 32}, nullptr), CUDA_SUCCESS);
+
+  EXPECT_EQ(cu.ctxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_NE(std::string(table.lastReport()).find("stuck"), std::string::npos) << table.lastReport();
+}
+
+TEST_F(LaunchTest, FindingsAreFaultsInStrictModeOnly) {
+  CUdeviceptr input = 0;
+  CUdeviceptr output = 0;
+  unsigned count = 1;
+  void *parameters[] = {&output, &input, &input, &count};
+  for (const EmulatorStrictness strictness :
+       {EmulatorStrictness::Report, EmulatorStrictness::Strict}) {
+    ASSERT_EQ(table.setStrictness(strictness), 0);
+    ASSERT_EQ(cu.memAlloc(&input, 4), CUDA_SUCCESS); // never written
+    ASSERT_EQ(cu.memAlloc(&output, 4), CUDA_SUCCESS);
+
+    EXPECT_EQ(launch(function("vector_add"), {}, parameters), CUDA_SUCCESS);
+
+    const CUresult expected =
+        strictness == EmulatorStrictness::Strict ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
+    EXPECT_EQ(cu.ctxSynchronize(), expected);
+    EXPECT_NE(std::string(table.lastReport()).find("vector_add"), std::string::npos)
+        << table.lastReport();
+  }
+}
+
 TEST_F(LaunchTest, CountsAndModelsTime) {
   EmulatorCounters counters{};
   double launchNs = 0;

@@ -121,7 +121,7 @@ TEST_F(ModuleTest, LoadsLibrariesWithoutAContext) {
   ASSERT_EQ(cu.libraryLoadData(&library, kTestPtx, nullptr, nullptr, 0, nullptr, nullptr, 0),
             CUDA_SUCCESS);
   EXPECT_EQ(cu.libraryGetKernelCount(&count, library), CUDA_SUCCESS);
-  EXPECT_EQ(count, 5U);
+  EXPECT_EQ(count, 6U);
   EXPECT_EQ(cu.libraryGetKernel(&kernel, library, "absent"), CUDA_ERROR_NOT_FOUND);
   ASSERT_EQ(cu.libraryGetKernel(&kernel, library, "vector_add"), CUDA_SUCCESS);
   EXPECT_EQ(cu.kernelGetParamInfo(kernel, 3, &offset, &sizeBytes), CUDA_SUCCESS);
