@@ -79,6 +79,18 @@ TEST(DriverTest, TellsTheEmulatorFromARealDriver) {
   EXPECT_NE((*emulator)->emulator(), nullptr);
 }
 
+TEST(DriverTest, RefusesAnEmulatorOfAnOlderBuild) {
+  FakeDriver &fake = FakeDriver::reset();
+  fake.isEmulator = true;
+  fake.emulatorTableBytes = sizeof(EmulatorTable) - 8;
+
+  const testing::Outcome outcome =
+      testing::outcomeOf(Driver::fromTable(FakeDriver::table(), "fake"));
+
+  EXPECT_EQ(outcome.code, ErrorCode::NoDevice);
+  EXPECT_THAT(outcome.message, HasSubstr("older than this build"));
+}
+
 TEST(DeviceNameTest, ReadsBothForms) {
   llvm::Expected<DeviceName> cuda = parseDeviceName("cuda:12");
   llvm::Expected<DeviceName> emulator = parseDeviceName("emulator:sm_89");
@@ -200,6 +212,8 @@ TEST(DeviceTest, FaultsSayWhatToDoAndCarryTheReport) {
   EXPECT_THAT(failure.text(), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
   EXPECT_THAT(failure.text(), HasSubstr("restart the process"));
   EXPECT_EQ(failure.details(), fake.emulatorReport);
+  EXPECT_EQ(takeFailure(device->driverFailure("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY)).details(),
+            ""); // the report is that of the fault, not of this
 }
 
 TEST(DeviceTest, MovesBuffersWithoutFreeingTwice) {

@@ -28,6 +28,7 @@ FakeDriver &FakeDriver::reset() {
   driver.computeMajor = healthy.computeMajor;
   driver.computeMinor = healthy.computeMinor;
   driver.isEmulator = healthy.isEmulator;
+  driver.emulatorTableBytes = healthy.emulatorTableBytes;
   driver.emulatorReport = healthy.emulatorReport;
   driver.cubinResult = driver.ptxResult = driver.loweredPtxResult = CUDA_SUCCESS;
   driver.launchResult = driver.allocResult = CUDA_SUCCESS;
@@ -55,9 +56,8 @@ static const char *fakeReport() {
 }
 
 static const EmulatorTable *fakeEmulatorTable() {
-  static const EmulatorTable table = [] {
+  static EmulatorTable table = [] {
     EmulatorTable filled{};
-    filled.sizeBytes = sizeof(EmulatorTable);
     filled.version = 1;
     filled.setStrictness = [](EmulatorStrictness) { return 0; };
     filled.pairBinary = [](const void *, std::uint64_t, const char *, std::uint64_t) {
@@ -67,6 +67,7 @@ static const EmulatorTable *fakeEmulatorTable() {
     filled.lastReport = fakeReport;
     return filled;
   }();
+  table.sizeBytes = FakeDriver::instance().emulatorTableBytes;
   return &table;
 }
 

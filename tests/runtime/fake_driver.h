@@ -33,6 +33,7 @@ struct FakeDriver {
   std::string deviceName = "NVIDIA L40S";
   int computeMajor = 8, computeMinor = 9;
   bool isEmulator = false;
+  std::uint64_t emulatorTableBytes = sizeof(EmulatorTable);
   std::string emulatorReport;
 
   /// Results of loading a cubin, a PTX of version 9.0, and a PTX of another version.

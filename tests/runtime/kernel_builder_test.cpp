@@ -32,8 +32,7 @@ struct Workshop {
 
 } // namespace
 
-TEST(KernelKeyTest, StaysTheSameForTheSameInput) {
-  // The key is kept on disk: if this value changes, kKernelAbiVersion or the format tag has to.
+TEST(KernelKeyTest, DependsOnNothingButItsInput) {
   const std::string key = kernelKey("source", "89", "compiler");
 
   EXPECT_EQ(key.size(), 64U);
