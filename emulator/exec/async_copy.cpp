@@ -120,55 +120,74 @@ static Outcome issue(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
-/// Performs the copy of one lane.
-static Outcome complete(Warp &warp, const PendingCopy &copy, unsigned lane) {
+/// Makes warp.region the one of the source; Stop if it was freed since the copy was issued.
+static Outcome findSource(Warp &warp, const PendingCopy &copy, unsigned lane) {
   LaunchContext &launch = *warp.block->launch;
   const std::uint64_t address = copy.source[lane];
+  const std::uint64_t generation = launch.memory.generation();
+  if (warp.regionGeneration == generation && warp.region.contains(address, copy.sourceBytes[lane]))
+      [[likely]] {
+    return Outcome::Next;
+  }
+  const std::optional<MemoryRegion> region = launch.memory.find(address);
+  if (!region) {
+    return launch.findings.add(warp, *copy.step->instruction, LaneMask{1} << lane,
+                               Fault::IllegalAddress, Severity::HardwareFault,
+                               "completes from memory that was freed meanwhile: " +
+                                   launch.memory.describe(address));
+  }
+  warp.regionGeneration = generation;
+  warp.region = *region;
+  return Outcome::Next;
+}
+
+/// Reads `bytes` source bytes in units of Unit; returns whether all were written before.
+template <typename Unit>
+static bool readSource(const std::uint8_t *source, const std::uint8_t *marks, std::uint32_t bytes,
+                       std::uint8_t *value) {
+  constexpr auto kSet = static_cast<Unit>(0x0101010101010101ULL);
+  bool isWritten = true;
+  for (std::uint32_t i = 0; i < bytes; i += sizeof(Unit)) {
+    const Unit unit = loadRelaxed<Unit>(source + i);
+    std::memcpy(value + i, &unit, sizeof(unit));
+    isWritten &= marks == nullptr || loadRelaxed<Unit>(marks + i) == kSet;
+  }
+  return isWritten;
+}
+
+static Outcome reportUnwritten(Warp &warp, const PendingCopy &copy, unsigned lane,
+                               const std::uint8_t *marks) {
   const std::uint32_t bytes = copy.sourceBytes[lane];
-  std::uint8_t value[16] = {};
+  std::uint32_t first = 0;
+  while (first < bytes && loadRelaxed<std::uint8_t>(marks + first) == 1) {
+    ++first;
+  }
+  char text[128];
+  std::snprintf(text, sizeof(text),
+                "reads %u bytes at 0x%" PRIx64 ", of which byte %u was never written", bytes,
+                copy.source[lane], first);
+  return warp.block->launch->findings.add(warp, *copy.step->instruction, LaneMask{1} << lane,
+                                          Fault::UninitializedRead, Severity::Finding, text);
+}
+
+/// Performs the copy of one lane.
+static Outcome complete(Warp &warp, const PendingCopy &copy, unsigned lane) {
+  const std::uint64_t address = copy.source[lane];
+  const std::uint32_t bytes = copy.sourceBytes[lane];
+  alignas(16) std::uint8_t value[16] = {};
   if (bytes > 0) {
-    if (!warp.region.contains(address, bytes) ||
-        warp.regionGeneration != launch.memory.generation()) {
-      const std::optional<MemoryRegion> region = launch.memory.find(address);
-      if (!region) {
-        return launch.findings.add(warp, *copy.step->instruction, LaneMask{1} << lane,
-                                   Fault::IllegalAddress, Severity::HardwareFault,
-                                   "completes from memory that was freed meanwhile: " +
-                                       launch.memory.describe(address));
-      }
-      warp.regionGeneration = launch.memory.generation();
-      warp.region = *region;
+    if (findSource(warp, copy, lane) == Outcome::Stop) {
+      return Outcome::Stop;
     }
     const auto *source = reinterpret_cast<const std::uint8_t *>(address);
     const std::uint8_t *marks = warp.region.shadow == nullptr
                                     ? nullptr
                                     : warp.region.shadow + (address - warp.region.begin);
-    std::uint32_t unwritten = bytes;
-    if (bytes % 4 == 0) {
-      for (std::uint32_t i = 0; i < bytes; i += 4) {
-        const auto word = loadRelaxed<std::uint32_t>(source + i);
-        std::memcpy(value + i, &word, sizeof(word));
-        if (marks != nullptr && loadRelaxed<std::uint32_t>(marks + i) != 0x01010101U) {
-          unwritten = i;
-        }
-      }
-    } else {
-      for (std::uint32_t i = 0; i < bytes; ++i) {
-        value[i] = loadRelaxed<std::uint8_t>(source + i);
-        if (marks != nullptr && loadRelaxed<std::uint8_t>(marks + i) != 1) {
-          unwritten = i;
-        }
-      }
-    }
-    if (unwritten < bytes) {
-      char text[128];
-      std::snprintf(text, sizeof(text),
-                    "reads %u bytes at 0x%" PRIx64 ", of which bytes from %u on were never written",
-                    bytes, address, unwritten);
-      if (launch.findings.add(warp, *copy.step->instruction, LaneMask{1} << lane,
-                              Fault::UninitializedRead, Severity::Finding, text) == Outcome::Stop) {
-        return Outcome::Stop;
-      }
+    const bool isWritten = bytes % 8 == 0   ? readSource<std::uint64_t>(source, marks, bytes, value)
+                           : bytes % 4 == 0 ? readSource<std::uint32_t>(source, marks, bytes, value)
+                                            : readSource<std::uint8_t>(source, marks, bytes, value);
+    if (!isWritten && reportUnwritten(warp, copy, lane, marks) == Outcome::Stop) {
+      return Outcome::Stop;
     }
   }
   SharedMemory &shared = warp.block->shared;

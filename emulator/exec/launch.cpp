@@ -55,7 +55,8 @@ static Step makeStep(const LaunchContext &context, const Instruction &instructio
   }
   step.guard = instruction.guard == kNoSlot ? context.kernel.predicateCount : instruction.guard;
   step.guardFlip = instruction.guardNegate ? kAllLanes : 0;
-  step.handler = selectHandler(instruction);
+  step.handler = context.request.portableHandlers ? selectPortableHandler(instruction)
+                                                  : selectHandler(instruction);
   return step;
 }
 
@@ -206,17 +207,24 @@ static bool checkRequest(LaunchContext &context) {
   return false;
 }
 
+/// Static, alignment and dynamic shared memory of a block.
+static std::uint32_t sharedBytesOf(const LaunchRequest &request) {
+  const Kernel &kernel = *request.kernel;
+  return request.dynamicSharedBytes == 0
+             ? std::max(kernel.staticSharedBytes, kernel.dynamicSharedOffset)
+             : kernel.dynamicSharedOffset + request.dynamicSharedBytes;
+}
+
 LaunchResult runGrid(const LaunchRequest &request, GlobalMemory &memory,
                      const GpuProfile &profile) {
+  constexpr std::uint32_t kLocalAlignment = 16; // of the widest access
   const FloatingPointMode mode;
   LaunchContext context(request, memory);
-  const Kernel &kernel = context.kernel;
   context.parameters = request.params;
   context.smCount = static_cast<std::uint32_t>(std::max(profile.smCount, 1));
-  context.localStride = (kernel.localBytes + 15) / 16 * 16;
-  context.sharedBytes = request.dynamicSharedBytes == 0
-                            ? std::max(kernel.staticSharedBytes, kernel.dynamicSharedOffset)
-                            : kernel.dynamicSharedOffset + request.dynamicSharedBytes;
+  context.localStride =
+      (context.kernel.localBytes + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment;
+  context.sharedBytes = sharedBytesOf(request);
   const std::uint64_t total = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
   std::uint64_t executed = 0;
   if (checkRequest(context) && prepareSteps(context, profile)) {

@@ -28,6 +28,7 @@ struct LaunchRequest {
   std::uint64_t blockSample = 0; ///< 0: every block; else at most so many, spread over the grid
   EmulatorStrictness strictness = EmulatorStrictness::Strict;
   std::uint64_t instructionBudget = 0; ///< warp instructions per block; 0: a billion
+  bool portableHandlers = false;       ///< the code for any x86-64: slower, the same results
 };
 
 /// What ended a launch early, as the driver reports it.

@@ -11,9 +11,10 @@ struct LaneCase {
   std::uint64_t expected = 0;
 };
 
-/// Runs `line` for every case. It reads its operands as %a %b %c (32 bits), %xa.. (64), %ha.. (16),
-/// %fa.. (f32) or %da.. (f64) and writes the register that `result` names: d (32 bits), x (64), h
-/// (16), f (f32), e (f64) or p (a predicate, 0 or 1): %d, %xd, %hd, %fd, %dd, %p.
+/// Runs `line` for every case, with the vector and the portable handlers. It reads its operands as
+/// %a %b %c (32 bits), %xa.. (64), %ha.. (16), %fa.. (f32) or %da.. (f64) and writes the register
+/// that `result` names: d (32 bits), x (64), h (16), f (f32), e (f64) or p (a predicate, 0 or 1):
+/// %d, %xd, %hd, %fd, %dd, %p.
 inline std::vector<std::uint64_t> runLine(const std::string &line, char result,
                                           const std::vector<LaneCase> &cases) {
   const std::string store = result == 'd'   ? "cvt.u64.u32 %xd, %d;"
@@ -37,11 +38,17 @@ inline std::vector<std::uint64_t> runLine(const std::string &line, char result,
       "\nshr.u64 %offset, %offset, 2; add.s64 %in, %po, %offset;\nst.global.b64 [%in], %xd;");
   KernelRunner runner;
   const std::uint64_t in = runner.upload(cases);
-  const std::uint64_t out = runner.memory.allocate(cases.size() * sizeof(std::uint64_t));
-  const LaunchResult run =
-      runner.run(text, {in, 0, out}, {.x = static_cast<std::uint32_t>(cases.size())});
-  EXPECT_EQ(run.fault, Fault::None) << line << "\n" << run.report;
-  return runner.download<std::uint64_t>(out, cases.size());
+  std::vector<std::uint64_t> results[2];
+  for (const bool isPortable : {false, true}) {
+    runner.request.portableHandlers = isPortable;
+    const std::uint64_t out = runner.memory.allocate(cases.size() * sizeof(std::uint64_t));
+    const LaunchResult run =
+        runner.run(text, {in, 0, out}, {.x = static_cast<std::uint32_t>(cases.size())});
+    EXPECT_EQ(run.fault, Fault::None) << line << "\n" << run.report;
+    results[isPortable ? 1 : 0] = runner.download<std::uint64_t>(out, cases.size());
+  }
+  EXPECT_EQ(results[0], results[1]) << "vector and portable code differ: " << line;
+  return results[0];
 }
 
 /// Expects each case's result; see runLine.
