@@ -34,6 +34,9 @@ static llvm::Error checkGemmConfig(const GemmConfig &config, const GpuProfile &p
   if (config.stages < 2 || config.stages > 8) {
     return invalid(config, "has " + llvm::Twine(config.stages) + " stages, expected 2 to 8");
   }
+  if (config.groupM < 1 || config.groupM > 16) {
+    return invalid(config, "has group=" + llvm::Twine(config.groupM) + ", expected 1 to 16");
+  }
   if (!config.isValid()) {
     return invalid(config, "has " + llvm::Twine(config.threads()) +
                                " threads, expected at most 1024, and tiles that they copy in whole "

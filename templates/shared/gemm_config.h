@@ -27,7 +27,7 @@ struct GemmConfig {
            warpTileM() * warpTileN() <= 64 * 32 && threads() <= 1024 &&
            // Every pass of the block over a tile fills whole rows of 16-byte chunks.
            tileM * tileK % (16 * threads()) == 0 && tileN * tileK % (16 * threads()) == 0 &&
-           stages >= 2 && stages <= 8 && groupM >= 1;
+           stages >= 2 && stages <= 8 && groupM >= 1 && groupM <= 16;
   }
   friend constexpr bool operator==(const GemmConfig &, const GemmConfig &) = default;
 };
@@ -44,7 +44,8 @@ struct BlockPlace {
 };
 
 /// Grouped raster: groupM block rows are walked column by column, so that blocks in flight share
-/// rows of A and of B in the L2 cache. `block` counts from 0 below gemmGridBlocks.
+/// rows of A and of B in the L2 cache. `block` counts from 0 below gemmGridBlocks. Up to 16 rows of
+/// tiles times 2^31 / 16 columns of them stay below 2^32.
 constexpr BlockPlace blockPlace(GemmConfig config, unsigned block, int m, int n) {
   const unsigned rows = (static_cast<unsigned>(m) + config.tileM - 1) / config.tileM;
   const unsigned columns =

@@ -71,6 +71,7 @@ TEST(ConfigRulesTest, RefusesConfigsThatDoNotFit) {
        "warp tile of 32x36"},
       {"gemm m=64 n=64 k=64", "mma tile=128x128x128 warps=2x2 stages=3 group=8", "64x64"},
       {"gemm m=64 n=64 k=64", "mma tile=64x64x128 warps=2x2 stages=9 group=8", "9 stages"},
+      {"gemm m=64 n=64 k=64", "mma tile=64x64x128 warps=2x2 stages=3 group=33", "group=33"},
       {"gemm m=64 n=64 k=64", "mma tile=128x128x128 warps=2x4 stages=4 group=8", "131072 bytes"},
       {"gemm m=64 n=64 k=64", "mma tile=1024x32x64 warps=64x1 stages=2 group=8", "2048 threads"},
       {"quant m=64 n=17", "quant threads=256 vector=16 units=2", "expected 2 to 2"},
@@ -108,8 +109,9 @@ TEST(ConfigSpaceTest, OffersAtMostTwentyFourValidConfigsWithTheDefaultAmongThem)
 }
 
 TEST(ConfigSpaceTest, DefaultIsOfferedForEveryShape) {
-  for (const std::int64_t m : {1, 15, 16, 17, 33, 64, 65, 128, 129, 511, 513, 8192, 2147483647}) {
-    for (const std::int64_t n : {1, 63, 64, 65, 128, 4096, 2147483647}) {
+  for (const std::int64_t m :
+       {0, 1, 15, 16, 17, 33, 64, 65, 128, 129, 511, 513, 8192, 2147483647}) {
+    for (const std::int64_t n : {0, 1, 63, 64, 65, 128, 4096, 2147483647}) {
       for (const std::int64_t k : {0, 1, 7168}) {
         GemmProblem problem;
         problem.m = m, problem.n = n, problem.k = k;
