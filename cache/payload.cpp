@@ -1,8 +1,9 @@
-// Digests with LLVM's SHA-256, compression with zstd.
+// Digests with LLVM's SHA-256 and xxHash, compression with zstd.
 #include "cache/payload.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/xxhash.h"
 
 #include <zstd.h>
 
@@ -47,12 +48,7 @@ RowChecksum &RowChecksum::add(double field) {
 }
 
 std::int64_t RowChecksum::value() const {
-  const std::string sha = digest(fields_);
-  std::uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) {
-    value = value << 8 | static_cast<unsigned char>(sha[static_cast<std::size_t>(i)]);
-  }
-  return static_cast<std::int64_t>(value);
+  return static_cast<std::int64_t>(llvm::xxHash64(fields_));
 }
 
 Payload packPayload(llvm::StringRef plain) {

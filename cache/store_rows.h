@@ -7,9 +7,20 @@
 
 namespace fp8jit {
 
-/// The statements of the hot look-ups, prepared at first use.
+/// The digest of a text that rarely changes from one look-up to the next.
+class RememberedDigest {
+public:
+  const std::string &of(const std::string &text);
+
+private:
+  std::string text_, digest_;
+};
+
+/// What the hot look-ups keep: their statements, prepared at first use, and the digests of the one
+/// device and toolchain that a process asks for.
 struct LookupStatements {
   Statement winner, binary, entries, blob;
+  RememberedDigest target, toolchain;
 };
 
 /// Where a look-up runs. `rejectedRows` counts rows that failed verification.

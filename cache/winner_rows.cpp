@@ -25,6 +25,14 @@ enum WinnerColumn {
 /// A new winner of equal confidence must be better than this share of the old time: less is noise.
 static constexpr double kTieBand = 0.99;
 
+const std::string &RememberedDigest::of(const std::string &text) {
+  if (digest_.empty() || text != text_) {
+    text_ = text;
+    digest_ = digest(text);
+  }
+  return digest_;
+}
+
 static std::int64_t checksumOf(const WinnerKey &key, const Winner &winner) {
   return RowChecksum()
       .add(key.problem)
@@ -67,8 +75,8 @@ SqlResult readWinner(RowReader reader, const WinnerKey &key, std::optional<Winne
   }
   const ResetGuard guard(statement);
   statement.bindBlob(1, digest(key.problem));
-  statement.bindBlob(2, digest(key.target));
-  statement.bindBlob(3, digest(key.toolchain));
+  statement.bindBlob(2, reader.statements.target.of(key.target));
+  statement.bindBlob(3, reader.statements.toolchain.of(key.toolchain));
   const SqlResult result = statement.step();
   if (result != SqlResult::Row) {
     return result;

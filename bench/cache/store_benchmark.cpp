@@ -10,7 +10,7 @@
 
 namespace fp8jit {
 
-static constexpr int kWinners = 2000;
+static constexpr int kWinners = 200;
 
 static WinnerKey keyOf(int number) {
   return {.problem = "gemm m<=64 n=" + std::to_string(number) +
