@@ -115,7 +115,7 @@ llvm::Error GemmBench::launch(const LoadedKernel &kernel, const GemmProblem &pro
 }
 
 llvm::Expected<CheckResult> GemmBench::check(const LoadedKernel &kernel) {
-  if (llvm::Error error = poison(d_)) {
+  if (llvm::Error error = poison(d_, outputBytes(checkProblem_))) {
     return error;
   }
   if (llvm::Error error = launch(kernel, checkProblem_)) {
@@ -124,7 +124,7 @@ llvm::Expected<CheckResult> GemmBench::check(const LoadedKernel &kernel) {
   if (llvm::Error error = stream_.synchronize()) {
     return error;
   }
-  llvm::Expected<std::vector<std::uint8_t>> bytes = download(d_);
+  llvm::Expected<std::vector<std::uint8_t>> bytes = download(d_, outputBytes(checkProblem_));
   if (!bytes) {
     return bytes.takeError();
   }

@@ -117,10 +117,16 @@ llvm::Error QuantBench::prepare(std::uint64_t seed) {
   return workspaces_->reserve();
 }
 
-/// Poisons the outputs, and puts given scales where the kernel reads them.
+/// Poisons what a check writes, and puts given scales where the kernel reads them.
 llvm::Error QuantBench::prepareOutputs() {
-  for (const DeviceBuffer *buffer : {&q_, &s_, &amax_}) {
-    if (llvm::Error error = poison(*buffer)) {
+  struct Output {
+    const DeviceBuffer &buffer;
+    std::size_t bytes;
+  };
+  const std::size_t unitBytes = reference_.s.size() * sizeof(float);
+  const Output outputs[] = {{q_, reference_.q.size()}, {s_, unitBytes}, {amax_, unitBytes}};
+  for (const Output &output : outputs) {
+    if (llvm::Error error = poison(output.buffer, output.bytes)) {
       return error;
     }
   }
@@ -186,7 +192,8 @@ llvm::Expected<CheckResult> QuantBench::check(const LoadedKernel &kernel) {
                             {"s", s_, given_.empty() ? bytesOf(reference_.s) : bytesOf(given_)},
                             {"q", q_, reference_.q}};
   for (const Output &output : outputs) {
-    llvm::Expected<std::vector<std::uint8_t>> bytes = download(output.buffer);
+    llvm::Expected<std::vector<std::uint8_t>> bytes =
+        download(output.buffer, output.expected.size());
     if (!bytes) {
       return bytes.takeError();
     }

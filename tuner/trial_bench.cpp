@@ -129,17 +129,19 @@ llvm::Expected<DeviceBuffer> TrialBench::upload(const void *data, std::size_t by
   return buffer;
 }
 
-llvm::Error TrialBench::poison(const DeviceBuffer &buffer) {
-  const std::vector<std::uint8_t> bytes(buffer.sizeBytes(), kPoison);
-  return device_->copyToDevice(buffer.data(), bytes.data(), bytes.size());
+llvm::Error TrialBench::poison(const DeviceBuffer &buffer, std::size_t bytes) {
+  const std::vector<std::uint8_t> poison(std::min(buffer.sizeBytes(), bytes + kGuardBytes),
+                                         kPoison);
+  return device_->copyToDevice(buffer.data(), poison.data(), poison.size());
 }
 
-llvm::Expected<std::vector<std::uint8_t>> TrialBench::download(const DeviceBuffer &buffer) {
-  std::vector<std::uint8_t> bytes(buffer.sizeBytes());
-  if (llvm::Error error = device_->copyToHost(bytes.data(), buffer.data(), bytes.size())) {
+llvm::Expected<std::vector<std::uint8_t>> TrialBench::download(const DeviceBuffer &buffer,
+                                                               std::size_t bytes) {
+  std::vector<std::uint8_t> found(std::min(buffer.sizeBytes(), bytes + kGuardBytes));
+  if (llvm::Error error = device_->copyToHost(found.data(), buffer.data(), found.size())) {
     return error;
   }
-  return bytes;
+  return found;
 }
 
 bool isUntouchedFrom(const std::vector<std::uint8_t> &bytes, std::size_t offset) {

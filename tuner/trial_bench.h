@@ -66,8 +66,10 @@ protected:
   /// Device memory with `bytes`, and behind them a guard.
   llvm::Expected<DeviceBuffer> allocateOutput(std::size_t bytes);
   llvm::Expected<DeviceBuffer> upload(const void *data, std::size_t bytes);
-  llvm::Error poison(const DeviceBuffer &buffer);
-  llvm::Expected<std::vector<std::uint8_t>> download(const DeviceBuffer &buffer);
+  /// Fills the first `bytes` and a guard behind them with kPoison, and reads them back. A check
+  /// writes few of the rows that a timing does.
+  llvm::Error poison(const DeviceBuffer &buffer, std::size_t bytes);
+  llvm::Expected<std::vector<std::uint8_t>> download(const DeviceBuffer &buffer, std::size_t bytes);
 
   std::shared_ptr<Device> device_;
   DeviceStream stream_;
@@ -82,7 +84,7 @@ makeQuantBench(std::shared_ptr<Device> device, const QuantProblem &problem, std:
 
 /// What an output holds before a launch, in every byte. A NaN in every format.
 inline constexpr std::uint8_t kPoison = 0xFF;
-inline constexpr std::size_t kGuardBytes = 256;
+inline constexpr std::size_t kGuardBytes = 4096;
 
 /// Whether everything from `offset` on still is kPoison.
 bool isUntouchedFrom(const std::vector<std::uint8_t> &bytes, std::size_t offset);

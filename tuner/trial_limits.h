@@ -13,7 +13,7 @@ inline constexpr std::int64_t kDeviceGemmCheck = std::int64_t{1} << 34;
 inline constexpr std::int64_t kEmulatedQuantCheck = std::int64_t{1} << 20;
 inline constexpr std::int64_t kDeviceQuantCheck = std::int64_t{1} << 26;
 /// Bytes of operand and output rows in a timing.
-inline constexpr std::int64_t kEmulatedTrialBytes = std::int64_t{64} << 20;
+inline constexpr std::int64_t kEmulatedTrialBytes = std::int64_t{256} << 20;
 inline constexpr std::int64_t kDeviceTrialBytes = std::int64_t{1} << 30;
 /// Work of the blocks that a timing samples on the emulator (multiply-adds; elements), and the
 /// fewest blocks: some at every edge.
