@@ -68,9 +68,11 @@ void runLoop(benchmark::State &state, const std::string &line) {
 
 } // namespace
 
-BENCHMARK_CAPTURE(runLoop, integerAdd, std::string("add.s32 %r2, %r2, %r1;"));
+BENCHMARK_CAPTURE(runLoop, integerAdd, std::string("add.s32 %r2, %r1, %r3;"));
+BENCHMARK_CAPTURE(runLoop, integerAddChain, std::string("add.s32 %r2, %r2, %r1;"));
 BENCHMARK_CAPTURE(runLoop, integerMadWide, std::string("mad.wide.u32 %rd4, %r1, %r1, %rd4;"));
-BENCHMARK_CAPTURE(runLoop, floatFma, std::string("fma.rn.f32 %f3, %f1, %f2, %f3;"));
+BENCHMARK_CAPTURE(runLoop, floatFma, std::string("fma.rn.f32 %f4, %f1, %f2, %f3;"));
+BENCHMARK_CAPTURE(runLoop, floatFmaChain, std::string("fma.rn.f32 %f3, %f1, %f2, %f3;"));
 BENCHMARK_CAPTURE(runLoop, floatMax, std::string("max.f32 %f3, %f1, %f3;"));
 BENCHMARK_CAPTURE(runLoop, setPredicate, std::string("setp.lt.f32 %p, %f1, %f2;"));
 BENCHMARK_CAPTURE(runLoop, convertToE4m3,
