@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <ostream>
+
 namespace fp8jit::emulator::testing {
 namespace {
 
@@ -22,6 +25,11 @@ struct Planted {
   std::string says;
   std::uint32_t threads = 64;
 };
+
+/// Names the case in listings, in place of its bytes.
+void PrintTo(const Planted &planted, std::ostream *out) {
+  *out << planted.name;
+}
 
 const std::string kDeclare = ".reg .pred %p, %q; .reg .b32 %r<12>; .reg .b64 %rd<8>;\n"
                              ".shared .align 16 .b8 tile[1024];\n"
@@ -125,6 +133,10 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedErrorTest, ::testing::ValuesIn(kPlanted),
 struct Corrected {
   std::string name, body;
 };
+
+void PrintTo(const Corrected &corrected, std::ostream *out) {
+  *out << corrected.name;
+}
 
 class CorrectedTwinTest : public ::testing::TestWithParam<Corrected> {};
 
