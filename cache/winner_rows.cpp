@@ -8,19 +8,15 @@
 
 namespace fp8jit {
 
+namespace {
+
 /// Columns of kFindWinner and kListWinners.
-enum WinnerColumn {
-  Problem,
-  Target,
-  Toolchain,
-  Params,
-  Source,
-  ArtifactKey,
-  Time,
-  Margin,
-  Check,
-  UpdatedAt
-};
+namespace column {
+constexpr int kProblem = 0, kTarget = 1, kToolchain = 2, kConfig = 3, kSource = 4;
+constexpr int kKernelKey = 5, kTime = 6, kMargin = 7, kCheck = 8, kUpdatedAt = 9;
+} // namespace column
+
+} // namespace
 
 /// A new winner of equal confidence must be better than this share of the old time: less is noise.
 static constexpr double kTieBand = 0.99;
@@ -49,16 +45,16 @@ static std::int64_t checksumOf(const WinnerKey &key, const Winner &winner) {
 
 /// Reads the current row; false if its checksum does not hold.
 static bool readRow(const Statement &row, ListedWinner &listed) {
-  listed.key = {.problem = row.bytes(Problem).str(),
-                .target = row.bytes(Target).str(),
-                .toolchain = row.bytes(Toolchain).str()};
-  listed.winner = {.config = row.bytes(Params).str(),
-                   .provenance = row.bytes(Source).str(),
-                   .kernelKey = hexFromKey(row.bytes(ArtifactKey)),
-                   .timeNs = row.real(Time),
-                   .margin = row.real(Margin),
-                   .updatedAt = row.integer(UpdatedAt)};
-  return row.integer(Check) == checksumOf(listed.key, listed.winner);
+  listed.key = {.problem = row.bytes(column::kProblem).str(),
+                .target = row.bytes(column::kTarget).str(),
+                .toolchain = row.bytes(column::kToolchain).str()};
+  listed.winner = {.config = row.bytes(column::kConfig).str(),
+                   .provenance = row.bytes(column::kSource).str(),
+                   .kernelKey = hexFromKey(row.bytes(column::kKernelKey)),
+                   .timeNs = row.real(column::kTime),
+                   .margin = row.real(column::kMargin),
+                   .updatedAt = row.integer(column::kUpdatedAt)};
+  return row.integer(column::kCheck) == checksumOf(listed.key, listed.winner);
 }
 
 static int confidenceOf(llvm::StringRef provenance) {
