@@ -124,7 +124,9 @@ llvm::Error QuantBench::prepareOutputs() {
     std::size_t bytes;
   };
   const std::size_t unitBytes = reference_.s.size() * sizeof(float);
-  const Output outputs[] = {{q_, reference_.q.size()}, {s_, unitBytes}, {amax_, unitBytes}};
+  const Output outputs[] = {{q_, reference_.q.size()},
+                            {s_, std::max(unitBytes, given_.size() * sizeof(float))},
+                            {amax_, unitBytes}};
   for (const Output &output : outputs) {
     if (llvm::Error error = poison(output.buffer, output.bytes)) {
       return error;
