@@ -3,6 +3,8 @@
 #include "emulator/ptx/forms.h"
 #include "tests/emulator/ptx/ptx_support.h"
 
+#include <gtest/gtest.h>
+
 namespace fp8jit::emulator {
 namespace {
 

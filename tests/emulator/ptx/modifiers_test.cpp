@@ -1,6 +1,8 @@
 // Qualifiers that are not types: each must reach its field, and only its field.
 #include "tests/emulator/ptx/ptx_support.h"
 
+#include <gtest/gtest.h>
+
 namespace fp8jit::emulator {
 namespace {
 

@@ -3,6 +3,8 @@
 // test.
 #include "tests/emulator/ptx/ptx_support.h"
 
+#include <gtest/gtest.h>
+
 #include <random>
 
 namespace fp8jit::emulator {

@@ -1,6 +1,8 @@
 // Operands: widths, immediates, special registers, addresses, predicates.
 #include "tests/emulator/ptx/ptx_support.h"
 
+#include <gtest/gtest.h>
+
 namespace fp8jit::emulator {
 namespace {
 

@@ -3,90 +3,39 @@
 
 #include "emulator/ptx/program.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 namespace fp8jit::emulator::testing {
 
-inline const std::vector<std::string> &realPtxFiles() {
-  static const std::vector<std::string> kFiles = {"scalar.ptx", "collectives.ptx",
-                                                  "tensor_tile.ptx", "calls.ptx"};
-  return kFiles;
-}
+/// Names of the NVRTC-made files in tests/emulator/data.
+const std::vector<std::string> &realPtxFiles();
 
 /// The text of tests/emulator/data/`name`.
-inline std::string readPtxFile(const std::string &name) {
-  std::ifstream file(std::string(FP8JIT_PTX_DATA_DIR) + "/" + name, std::ios::binary);
-  EXPECT_TRUE(file.is_open()) << name;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+std::string readPtxFile(const std::string &name);
 
 /// A module for sm_89 with `body` as the only kernel's body; the registers %p, %h (16 bits), %r,
 /// %f, %rd, %d and %hf (f16) of ten each, a parameter block, and some variables are there. The
 /// first line of `body` is line kBodyLine.
-inline std::string moduleWith(const std::string &body, const std::string &target = "sm_89") {
-  return ".version 9.0\n.target " + target +
-         "\n.address_size 64\n"
-         ".global .align 4 .b8 table[16] = {1, 2, 3};\n"
-         ".extern .shared .align 128 .b8 dynamicBytes[];\n"
-         ".visible .entry k(.param .u64 k_0, .param .u32 k_1, .param .align 8 .b8 k_2[24])\n"
-         "{ .reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .f32 %f<10>;\n"
-         ".reg .b64 %rd<10>; .reg .f64 %d<10>; .shared .align 16 .b8 tile[64];\n" +
-         body + "\n}\n";
-}
+std::string moduleWith(const std::string &body, const std::string &target = "sm_89");
 
 inline constexpr std::uint32_t kBodyLine = 9;
 
 /// The kernel of moduleWith(body), every register with a slot of its own; a failed load ends
 /// the test program, since callers index into the code.
-inline Kernel decodeKernel(const std::string &body, const std::string &target = "sm_89") {
-  Module module;
-  PtxError error;
-  const bool isLoaded =
-      loadModule(moduleWith(body, target), target.substr(3), {.shareSlots = false}, module, error);
-  if (!isLoaded) {
-    std::fprintf(stderr, "%s\nline %u: %s\n", body.c_str(), error.line, error.message.c_str());
-    std::abort();
-  }
-  return module.kernels.at(0);
-}
+Kernel decodeKernel(const std::string &body, const std::string &target = "sm_89");
 
 /// What loading `text` for `arch` is refused with; an empty message when it is not.
-inline PtxError loadError(const std::string &text, const std::string &arch = "89") {
-  Module module;
-  PtxError error;
-  EXPECT_FALSE(loadModule(text, arch, module, error)) << text;
-  return error;
-}
+PtxError loadError(const std::string &text, const std::string &arch = "89");
 
 /// The refusal of a kernel with `body`.
-inline PtxError bodyError(const std::string &body) {
-  return loadError(moduleWith(body));
-}
+PtxError bodyError(const std::string &body);
 
 /// The bits of the constant in slot `slot`; fails the test when there is none.
-inline std::uint64_t constantIn(const Kernel &kernel, std::uint32_t slot) {
-  for (const ConstantSlot &constant : kernel.constants) {
-    if (constant.slot == slot) {
-      return constant.bits;
-    }
-  }
-  ADD_FAILURE() << "slot " << slot << " holds no constant";
-  return 0;
-}
+std::uint64_t constantIn(const Kernel &kernel, std::uint32_t slot);
 
 /// Operand `index` of an instruction, destinations first.
-inline std::uint32_t operandOf(const Kernel &kernel, const Instruction &instruction,
-                               std::uint32_t index) {
-  return kernel.operands.at(instruction.operands + index);
-}
+std::uint32_t operandOf(const Kernel &kernel, const Instruction &instruction, std::uint32_t index);
 
 } // namespace fp8jit::emulator::testing

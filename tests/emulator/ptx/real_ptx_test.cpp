@@ -1,6 +1,8 @@
 // Loads the text that NVRTC 13.0 made of our own kernels (tests/emulator/data).
 #include "tests/emulator/ptx/ptx_support.h"
 
+#include <gtest/gtest.h>
+
 namespace fp8jit::emulator {
 namespace {
 

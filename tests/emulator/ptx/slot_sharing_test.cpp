@@ -2,6 +2,8 @@
 // paths: a read must find what the instruction that wrote the register last has left there.
 #include "tests/emulator/ptx/ptx_support.h"
 
+#include <gtest/gtest.h>
+
 #include <random>
 
 namespace fp8jit::emulator {
