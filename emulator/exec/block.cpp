@@ -26,7 +26,7 @@ bool Block::allocate(LaunchContext &context) {
     return false;
   }
   std::fill_n(registerFile.get(), totalBytes, std::byte{0});
-  const std::size_t predicatesPerWarp = std::size_t{kernel.predicateCount} + 1;
+  const std::size_t predicatesPerWarp = kernel.predicateCount;
   predicateFile.assign(predicatesPerWarp * warpCount, 0);
   warps.resize(warpCount);
   for (std::uint32_t w = 0; w < warpCount; ++w) {
@@ -64,7 +64,6 @@ void Block::fillConstants(Warp &warp) {
   for (const ConstantPredicate &predicate : kernel.constantPredicates) {
     warp.predicates[predicate.index] = predicate.value ? kAllLanes : 0;
   }
-  warp.predicates[kernel.predicateCount] = kAllLanes;
 }
 
 std::uint32_t Block::specialOf(const Warp &warp, Special special, unsigned lane) const {

@@ -52,9 +52,11 @@ struct LaunchContext {
   const Kernel &kernel;
   GlobalMemory &memory;
   Findings findings;
-  std::vector<Step> steps;                    ///< one per instruction, then an Exit
-  std::vector<std::uint32_t> stepOperands;    ///< Step::operands point into it
-  std::vector<std::uint64_t> executionCounts; ///< warp instructions issued, by pc
+  std::vector<Step> steps;                 ///< one per instruction, then an Exit
+  std::vector<std::uint32_t> stepOperands; ///< Step::operands point into it
+  /// How often a pc is issued more than the one before it: a straight run adds 1 where it begins
+  /// and -1 behind its end. Sums from 0 on are execution counts.
+  std::vector<std::int64_t> countChanges;
   MemoryCounters counters;
   std::vector<std::uint8_t> parameters; ///< the parameter block
   std::uint32_t sharedBytes = 0;        ///< static and dynamic shared memory of a block
@@ -101,8 +103,8 @@ private:
 /// slice is used up or the warp ended (no live lanes).
 Outcome runWarp(Warp &warp, std::uint64_t slice);
 
-/// Takes `lanes` out of the warp (exit): updates the running split and pending copies. Stop if a
-/// check failed.
+/// Takes `lanes` out of the warp (exit): updates the running split and pending copies. Jump, or
+/// Reschedule if the running split is empty, or Stop if a check failed.
 Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes);
 
 /// Called when a warp has no live lanes left: barriers that wait for all threads may complete.

@@ -12,6 +12,11 @@ static bool isPlainExit(const Step &step) {
   return (op == Op::Exit || op == Op::Ret) && step.instruction->guard == kNoSlot;
 }
 
+/// The pc of the instruction that follows `step`.
+static std::uint32_t pcAfter(const Warp &warp, const Step &step) {
+  return static_cast<std::uint32_t>(&step - warp.block->launch->steps.data()) + 1;
+}
+
 /// Continues with the lanes of `mask` at `target` and the other active lanes at `fallThrough`.
 /// Lanes that would do nothing but exit exit at once, so that an early return does not keep a warp
 /// split in two.
@@ -37,9 +42,9 @@ static Outcome diverge(Warp &warp, const Step &step, LaneMask mask, std::uint32_
 static Outcome branch(Warp &warp, const Step &step, LaneMask mask) {
   const std::uint32_t target = step.instruction->target;
   if (mask == warp.active) {
-    const bool isBackward = target < warp.pc;
     warp.pc = target;
-    return isBackward && !warp.others.empty() ? Outcome::Reschedule : Outcome::Next;
+    const bool mayReschedule = !warp.others.empty() && target < pcAfter(warp, step);
+    return mayReschedule ? Outcome::Reschedule : Outcome::Jump;
   }
   if (step.instruction->mods.uniform &&
       warp.block->launch->findings.add(
@@ -47,7 +52,7 @@ static Outcome branch(Warp &warp, const Step &step, LaneMask mask) {
           "is marked uniform, but only some lanes take it") == Outcome::Stop) {
     return Outcome::Stop;
   }
-  return diverge(warp, step, mask, target, warp.pc);
+  return diverge(warp, step, mask, target, pcAfter(warp, step));
 }
 
 static Outcome branchIndexed(Warp &warp, const Step &step, LaneMask mask) {
@@ -56,7 +61,7 @@ static Outcome branchIndexed(Warp &warp, const Step &step, LaneMask mask) {
   const std::uint32_t *index = warp.lanes<const std::uint32_t>(step.operand[0]);
   const LaneMask rest = warp.active & ~mask;
   if (rest != 0) {
-    warp.others.push_back({.mask = rest, .pc = warp.pc});
+    warp.others.push_back({.mask = rest, .pc = pcAfter(warp, step)});
   }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (((mask >> lane) & 1U) == 0) {
@@ -76,6 +81,7 @@ static Outcome branchIndexed(Warp &warp, const Step &step, LaneMask mask) {
 }
 
 static Outcome exitThreads(Warp &warp, const Step &step, LaneMask mask) {
+  warp.pc = pcAfter(warp, step);
   return exitLanes(warp, *step.instruction, mask);
 }
 
@@ -111,7 +117,7 @@ Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
   if (warp.live == 0) {
     leaveBarriers(*warp.block);
   }
-  return warp.active == 0 ? Outcome::Reschedule : Outcome::Next;
+  return warp.active == 0 ? Outcome::Reschedule : Outcome::Jump;
 }
 
 static Outcome trap(Warp &warp, const Step &step, LaneMask mask) {

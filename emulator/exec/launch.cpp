@@ -53,7 +53,7 @@ static Step makeStep(const LaunchContext &context, const Instruction &instructio
   for (unsigned i = 0; i < Step::kInlineOperands; ++i) {
     step.operand[i] = i < count ? operands[i] : kNoSlot;
   }
-  step.guard = instruction.guard == kNoSlot ? context.kernel.predicateCount : instruction.guard;
+  step.guard = instruction.guard;
   step.guardFlip = instruction.guardNegate ? kAllLanes : 0;
   step.handler = context.request.portableHandlers ? selectPortableHandler(instruction)
                                                   : selectHandler(instruction);
@@ -99,7 +99,7 @@ static bool prepareSteps(LaunchContext &context, const GpuProfile &profile) {
     context.steps.push_back(step);
   }
   context.steps.push_back(makeStep(context, kFinalExit, nullptr));
-  context.executionCounts.assign(context.steps.size(), 0);
+  context.countChanges.assign(context.steps.size() + 1, 0);
   return true;
 }
 
@@ -132,9 +132,10 @@ static std::uint64_t scaleUp(std::uint64_t value, std::uint64_t executed, std::u
 static EmulatorCounters collectCounters(const LaunchContext &context, std::uint64_t executed,
                                         std::uint64_t total) {
   EmulatorCounters counters{};
+  std::uint64_t count = 0;
   for (std::size_t pc = 0; pc < context.kernel.code.size(); ++pc) {
     const Instruction &instruction = context.kernel.code[pc];
-    const std::uint64_t count = context.executionCounts[pc];
+    count += static_cast<std::uint64_t>(context.countChanges[pc]);
     counters.warpInstructions += count;
     const InstructionClass kind = classify(instruction);
     counters.integerInstructions += kind == InstructionClass::Integer ? count : 0;

@@ -75,37 +75,57 @@ static bool pick(Warp &warp, const std::uint32_t *after) {
   return true;
 }
 
+/// Executes from `step` on until `end` or an outcome other than Next; `step` becomes the one behind
+/// the last that was issued.
+static Outcome runStraight(Warp &warp, const Step *&step, const Step *end) {
+  const LaneMask active = warp.active;
+  const LaneMask *const predicates = warp.predicates;
+  const Step *next = step;
+  Outcome outcome = Outcome::Next;
+  while (next != end && outcome == Outcome::Next) {
+    const Step &current = *next++;
+    LaneMask mask = active;
+    if (current.guard != kNoSlot) {
+      mask &= predicates[current.guard] ^ current.guardFlip;
+      if (mask == 0) {
+        continue;
+      }
+    }
+    outcome = current.handler(warp, current, mask);
+  }
+  step = next;
+  return outcome;
+}
+
 /// Runs the running split; `slice` is reduced by the instructions issued. Next: used up.
 static Outcome runSplit(Warp &warp, std::uint64_t &slice) {
   LaunchContext &launch = *warp.block->launch;
   const Step *const steps = launch.steps.data();
-  std::uint64_t *const counts = launch.executionCounts.data();
-  std::uint64_t left = slice;
-  Outcome outcome = Outcome::Next;
-  for (; left != 0; --left) {
-    const std::uint32_t pc = warp.pc;
-    if (pc >= warp.stopPc) {
-      outcome = Outcome::Reschedule;
-      break;
+  const auto stepCount = static_cast<std::uint32_t>(launch.steps.size());
+  Outcome outcome = Outcome::Jump;
+  while (outcome == Outcome::Jump) {
+    const std::uint32_t begin = warp.pc;
+    if (slice == 0) {
+      return Outcome::Next;
     }
-    const Step &step = steps[pc];
-    const LaneMask mask = warp.active & (warp.predicates[step.guard] ^ step.guardFlip);
-    ++counts[pc];
-    warp.pc = pc + 1;
-    if (mask == 0) {
-      continue;
+    if (begin >= warp.stopPc) {
+      return Outcome::Reschedule;
     }
-    outcome = step.handler(warp, step, mask);
-    if (outcome != Outcome::Next) [[unlikely]] {
-      if (outcome == Outcome::Park) {
-        warp.pc = pc;
-        --counts[pc];
-      }
-      --left;
-      break;
+    const std::uint64_t limit = std::min(warp.stopPc, stepCount) - begin;
+    const Step *step = steps + begin;
+    outcome = runStraight(warp, step, step + std::min(slice, limit));
+    auto end = static_cast<std::uint32_t>(step - steps);
+    slice -= end - begin;
+    end -= outcome == Outcome::Park ? 1 : 0; // issued, but not executed
+    ++launch.countChanges[begin];
+    --launch.countChanges[end];
+    if (outcome != Outcome::Jump && outcome != Outcome::Reschedule) {
+      warp.pc = end;
+    }
+    if (outcome == Outcome::Next) { // the slice's end, or another split's pc
+      outcome = Outcome::Jump;
     }
   }
-  slice = left;
   return outcome;
 }
 

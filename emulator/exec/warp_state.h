@@ -28,7 +28,8 @@ inline constexpr LaneMask kAllLanes = 0xffffffffU;
 
 /// What the scheduler has to do after an instruction.
 enum class Outcome : std::uint8_t {
-  Next,       ///< go on at Warp::pc
+  Next,       ///< go on at the instruction that follows
+  Jump,       ///< go on at Warp::pc, which the handler has set; Warp::active may have changed
   Reschedule, ///< the splits changed
   Park,       ///< lanes are missing: this split has to wait at this instruction
   Blocked,    ///< the warp waits at a named barrier
@@ -41,12 +42,12 @@ using Handler = Outcome (*)(Warp &warp, const Step &step, LaneMask mask);
 
 /// One instruction, resolved for execution. Operands are byte offsets of slots, or indices of
 /// predicates where the operation takes a predicate (program.h); an absent one is kNoSlot.
-struct Step {
+struct alignas(64) Step { // a cache line
   static constexpr unsigned kInlineOperands = 6;
 
   Handler handler = nullptr;
-  std::uint32_t guard = 0; ///< predicate index; without a guard, one that is always true
-  LaneMask guardFlip = 0;  ///< all ones if the guard is negated
+  std::uint32_t guard = kNoSlot;               ///< predicate index, or none
+  LaneMask guardFlip = 0;                      ///< all ones if the guard is negated
   std::uint32_t operand[kInlineOperands] = {}; ///< the first operands
   const Instruction *instruction = nullptr;
   const std::uint32_t *operands = nullptr; ///< all operands, as operand[]
@@ -64,8 +65,9 @@ struct Split {
 /// The registers and the control state of one warp.
 struct Warp {
   std::byte *registers = nullptr;    ///< slotCount slots of kSlotBytes, aligned to kSlotBytes
-  LaneMask *predicates = nullptr;    ///< predicateCount, then one that is always true
-  std::uint32_t pc = 0;              ///< next instruction of the running split
+  LaneMask *predicates = nullptr;    ///< predicateCount of them
+  std::uint32_t pc = 0;              ///< next instruction of the running split; not kept up to
+                                     ///< date while a straight run executes (scheduler.cpp)
   std::uint32_t stopPc = UINT32_MAX; ///< the nearest pc ahead at which another split stands
   LaneMask active = 0;               ///< lanes of the running split
   LaneMask live = 0;                 ///< lanes that have not exited
