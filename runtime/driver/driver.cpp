@@ -10,14 +10,24 @@
 
 namespace fp8jit {
 
+/// Which library could not be loaded, why, and what to do. `reason` is dlerror's, which mostly
+/// begins with the path.
+static std::string describeLoadError(llvm::StringRef path, llvm::StringRef reason) {
+  const char *remedy = path.contains("libcuda")
+                           ? "install the NVIDIA driver, or use a device of the emulator, for "
+                             "example emulator:sm_89"
+                           : "build the emulator, or set FP8JIT_EMULATOR to its "
+                             "libfp8jit-emulator.so";
+  reason.consume_front(path);
+  reason.consume_front(": ");
+  return llvm::formatv("cannot load driver {0}: {1}; {2}", path, reason, remedy).str();
+}
+
 llvm::Expected<std::shared_ptr<const Driver>> Driver::load(const std::string &path) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char *reason = dlerror();
-    return fail(ErrorCode::NoDevice,
-                llvm::formatv("cannot load driver {0}: {1}; install the NVIDIA driver, or use a "
-                              "device of the emulator, for example emulator:sm_89",
-                              path, reason == nullptr ? "unknown reason" : reason));
+    return fail(ErrorCode::NoDevice, describeLoadError(path, reason == nullptr ? "" : reason));
   }
   llvm::Expected<DriverApi> api = resolveDriverApi(library, path);
   if (!api) {

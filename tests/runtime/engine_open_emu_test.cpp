@@ -93,6 +93,7 @@ TEST(EngineOpenEmuTest, AMissingEmulatorIsToldWithItsPath) {
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.error().code, ErrorCode::NoDevice);
   EXPECT_THAT(engine.error().message, HasSubstr("/nowhere/libfp8jit-emulator.so"));
+  EXPECT_THAT(engine.error().message, HasSubstr("set FP8JIT_EMULATOR"));
 }
 
 TEST(EngineOpenEmuTest, AnUnknownEmulatedDeviceIsToldWithThoseThatExist) {
