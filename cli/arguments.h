@@ -40,7 +40,7 @@ struct CommandSpec {
   bool isOperandRequired;
   llvm::StringRef summary; ///< one line
   llvm::ArrayRef<FlagSpec> flags;
-  llvm::StringRef example; ///< a line that works as it stands
+  llvm::StringRef example; ///< the first line works as it stands
 };
 
 /// --json, --cache, --templates and --help: every sub-command has them.

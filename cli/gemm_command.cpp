@@ -293,8 +293,10 @@ Command gemmCommand() {
       .isOperandRequired = true,
       .summary = "runs one FP8 matrix product; files are .npy or FILE.safetensors:NAME",
       .flags = flags(),
-      .example = "fp8jit gemm \"gemm m=64 n=128 k=256 sa=1x128 sb=128x128\" --device "
-                 "emulator:sm_89 --check",
+      .example =
+          "fp8jit gemm \"gemm m=64 n=128 k=256 sa=1x128 sb=128x128\" --device "
+          "emulator:sm_89 --check\n"
+          "  fp8jit gemm \"gemm m=64 n=128 k=256\" --a a.npy --b w.safetensors:up --out d.npy",
   };
   return {&kSpec, run};
 }

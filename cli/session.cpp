@@ -37,7 +37,8 @@ llvm::Expected<Engine> openEngine(const Arguments &arguments, Console &console,
   if (emulated.empty()) {
     return toError(engine.error());
   }
-  console.notice(engine.error().message + "; using " + emulated + ", whose times are modelled");
+  console.notice("no CUDA GPU can be used, fp8jit devices says why; using " + emulated +
+                 ", whose times are modelled");
   options.device = emulated;
   return toExpected(Engine::open(options));
 }

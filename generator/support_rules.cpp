@@ -18,7 +18,7 @@ struct Rule {
 static llvm::Error firstBroken(llvm::StringRef operation, llvm::ArrayRef<Rule> rules) {
   for (const Rule &rule : rules) {
     if (!rule.holds) {
-      return fail(ErrorCode::Unsupported, "this value of " + rule.key + " of " + operation +
+      return fail(ErrorCode::Unsupported, operation + ": this value of " + rule.key +
                                               " is not supported by this build, expected " +
                                               rule.works);
     }
