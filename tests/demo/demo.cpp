@@ -34,6 +34,11 @@ static constexpr const char *kUsage =
     "usage: fp8jit-demo [--data DIR] [--cache DIR] [--device D]\n"
     "example: fp8jit-demo --data tests/data/minilm --cache /tmp/demo --device emulator:sm_89\n";
 
+static constexpr const char *kLegend =
+    "modelled: time of the launch by the emulator's timing model; compile: of the kernel by NVRTC\n"
+    "vs codes, vs bf16: error against float64 on the same FP8 codes, and before quantization\n"
+    "passed: every product is within the accuracy bounds, and the warm cache compiled nothing\n";
+
 static std::optional<DemoOptions> parseArguments(llvm::ArrayRef<const char *> arguments) {
   DemoOptions options;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
@@ -129,11 +134,16 @@ int main(int argc, char **argv) {
     }
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    llvm::outs() << formatv("\n{0} pass on {1}: activations 1x128, weights 128x128, {2:f1} s\n\n",
-                            isWarm ? "second" : "first", options->device, seconds)
-                 << printTable(*results);
+    llvm::outs() << formatv("\n{0} on {1}, {2:f1} s: a=e4m3 b=e4m3 d=bf16 sa=1x128 sb=128x128\n\n",
+                            isWarm ? "second pass, warm cache" : "first pass, empty cache",
+                            options->device, seconds)
+                 << printTable(*results) << "\n";
     llvm::outs().flush();
     isGood &= areAllWithinBounds(*results) && (!isWarm || cameAllFromCache(*results));
   }
-  return isGood ? 0 : 1;
+  if (!isGood) {
+    return 1;
+  }
+  llvm::outs() << kLegend;
+  return 0;
 }

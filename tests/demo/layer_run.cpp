@@ -195,6 +195,9 @@ Expected<ProjectionResult> runProjection(Engine &engine, const Projection &proje
       .m = m, .n = n, .k = k, .sa = ScaleUnit::Block1x128, .sb = ScaleUnit::Block128x128};
   ProjectionResult result;
   result.name = projection.name;
+  result.m = m;
+  result.n = n;
+  result.k = k;
   Expected<Kernel> kernel = prepareTimed(engine, problem, result);
   if (!kernel) {
     return kernel.takeError();

@@ -23,6 +23,7 @@ struct Projection {
 /// A row of the table.
 struct ProjectionResult {
   std::string name;
+  std::int64_t m = 0, n = 0, k = 0;
   KernelInfo kernel;
   std::int64_t compiledCount = 0; ///< binaries that had to be compiled, quantization included
   double compileMs = 0;           ///< of this kernel; 0 if it was there before

@@ -43,7 +43,7 @@ static const char *cacheName(const ProjectionResult &result) {
 
 static Row makeRow(const ProjectionResult &result) {
   return {result.name,
-          result.kernel.problem,
+          formatv("{0} x {1} x {2}", result.m, result.n, result.k).str(),
           result.kernel.config,
           formatv("{0}, {1}", sourceName(result.kernel), cacheName(result)).str(),
           formatv("{0:f2} us", result.timeNs / 1e3).str(),
@@ -53,8 +53,8 @@ static Row makeRow(const ProjectionResult &result) {
 }
 
 std::string printTable(const std::vector<ProjectionResult> &results) {
-  std::vector<Row> rows = {{"matrix", "problem", "configuration", "from", "modelled time",
-                            "error, same codes", "error, unquantized", "compile time"}};
+  std::vector<Row> rows = {{"matrix", "m x n x k", "configuration", "from", "modelled", "vs codes",
+                            "vs bf16", "compile"}};
   for (const ProjectionResult &result : results) {
     rows.push_back(makeRow(result));
   }
