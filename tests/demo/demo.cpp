@@ -35,7 +35,8 @@ static constexpr const char *kUsage =
     "example: fp8jit-demo --data tests/data/minilm --cache /tmp/demo --device emulator:sm_89\n";
 
 static constexpr const char *kLegend =
-    "modelled: time of the launch by the emulator's timing model; compile: of the kernel by NVRTC\n"
+    "\nmodelled: time of the launch by the emulator's timing model; compile: of the kernel by "
+    "NVRTC\n"
     "vs codes, vs bf16: error against float64 on the same FP8 codes, and before quantization\n"
     "passed: every product is within the accuracy bounds, and the warm cache compiled nothing\n";
 
@@ -137,7 +138,7 @@ int main(int argc, char **argv) {
     llvm::outs() << formatv("\n{0} on {1}, {2:f1} s: a=e4m3 b=e4m3 d=bf16 sa=1x128 sb=128x128\n\n",
                             isWarm ? "second pass, warm cache" : "first pass, empty cache",
                             options->device, seconds)
-                 << printTable(*results) << "\n";
+                 << printTable(*results);
     llvm::outs().flush();
     isGood &= areAllWithinBounds(*results) && (!isWarm || cameAllFromCache(*results));
   }
