@@ -180,6 +180,23 @@ TEST(SupportRulesTest, RefusesTheRestNamingWhatWorks) {
   }
 }
 
+TEST(SupportRulesTest, NamesWhatWasFound) {
+  const std::pair<const char *, const char *> cases[] = {
+      {"gemm m=64 n=64 k=64 a=e5m2", "found a=e5m2,"},
+      {"gemm m=64 n=64 k=64 sa=1x128 sb=1x128", "found sa=1x128 sb=1x128,"},
+      {"gemm m=64 n=64 k=64 lda=128", "found lda=128,"},
+      {"quant m=64 n=64 x=f16", "found x=f16,"},
+  };
+  for (const auto &[line, found] : cases) {
+    llvm::Expected<Problem> problem = parseProblem(line);
+    ASSERT_OK(problem);
+
+    const testing::Outcome outcome = outcomeOf(checkSupported(*problem, adaProfile()));
+
+    EXPECT_THAT(outcome.message, HasSubstr(found)) << line;
+  }
+}
+
 TEST(SupportRulesTest, RefusesOtherTargets) {
   GpuProfile profile = adaProfile();
   profile.arch = "90a";
