@@ -147,9 +147,15 @@ static float roundTo(Format format, double value) {
                                   : decodeF16(encodeF16(single));
 }
 
-/// Half a unit in the last place, relative to the value.
-static double halfUnit(Format format) {
-  return format == Format::BF16 ? 0x1p-8 : format == Format::F16 ? 0x1p-11 : 0.0;
+/// What rounding the real number `r` to `format` may move it by: half a unit in the last place, in
+/// the subnormal range half of the smallest number. The rounding of normal numbers to f32 is left
+/// to the tolerance.
+static double halfUnit(Format format, double r) {
+  const double relative = format == Format::BF16 ? 0x1p-8 : format == Format::F16 ? 0x1p-11 : 0.0;
+  const double smallest = format == Format::BF16  ? 0x1p-134
+                          : format == Format::F16 ? 0x1p-25
+                                                  : 0x1p-150;
+  return r == 0 ? 0 : std::max(relative * std::fabs(r), smallest);
 }
 
 /// |d - r|, 0 where both are the same infinity or r rounds to it.
@@ -164,7 +170,7 @@ namespace {
 
 /// Squares summed over elements that are not NaN.
 struct ErrorSums {
-  double error = 0, excess = 0, r = 0, n = 0;
+  double error = 0, excess = 0, half = 0, n = 0;
 };
 
 } // namespace
@@ -176,7 +182,6 @@ static double ratio(double part, double whole) {
 GemmErrors GemmReference::compare(const void *d, GemmTolerance tolerance) const {
   GemmErrors errors;
   ErrorSums sums;
-  const double half = halfUnit(d_);
   for (const Block &block : blocks_) {
     for (std::int64_t i = 0; i < block.region.rows; ++i) {
       for (std::int64_t j = 0; j < block.region.cols; ++j) {
@@ -189,13 +194,14 @@ GemmErrors GemmReference::compare(const void *d, GemmTolerance tolerance) const 
           continue;
         }
         const double error = absoluteError(d_, value, r);
-        const double excess = error == 0 ? 0 : std::max(0.0, error - half * std::fabs(r));
+        const double half = halfUnit(d_, r);
+        const double excess = error == 0 ? 0 : std::max(0.0, error - half);
         errors.maxAbsError = std::max(errors.maxAbsError, error);
         errors.maxElementError = std::max(errors.maxElementError, excess == 0 ? 0 : excess / n);
         sums.error += error * error;
         sums.excess += excess * excess;
         if (std::isfinite(r)) {
-          sums.r += r * r;
+          sums.half += half * half;
           sums.n += n * n;
         }
       }
@@ -203,7 +209,7 @@ GemmErrors GemmReference::compare(const void *d, GemmTolerance tolerance) const 
   }
   errors.relError = ratio(sums.error, sums.n);
   errors.excessError = ratio(sums.excess, sums.n);
-  errors.tolerance = tolerance.relative + half * ratio(sums.r, sums.n);
+  errors.tolerance = tolerance.relative + ratio(sums.half, sums.n);
   errors.isWithinTolerance = errors.nanMismatch == 0 && errors.excessError <= tolerance.relative &&
                              errors.maxElementError <= tolerance.element();
   return errors;

@@ -45,15 +45,16 @@ inline constexpr GemmTolerance kFileTolerance{.relative = 8e-3};
 /// The errors of D against the reference, over the elements of the reference's regions.
 ///
 /// N_ij = max(|R_ij|, sqrt(sum_k (A_ik sa B_jk sb)^2)): a truncating adder errs relative to what it
-/// adds, not to what cancellation leaves. h is half a unit in the last place of D, relative (2^-8
-/// for bf16, 2^-11 for f16, 0 for f32): the rounding that R has not seen.
+/// adds, not to what cancellation leaves. h is the rounding that R has not seen: half a unit in the
+/// last place of D (2^-8 |R| for bf16, 2^-11 |R| for f16, 0 for f32), or half of the smallest
+/// subnormal number of D where that is more.
 struct GemmErrors {
   double relError = 0;          ///< ||D - R|| / ||N||; 0/0 = 0
   double maxAbsError = 0;       ///< largest |D - R|
-  double excessError = 0;       ///< ||max(0, |D - R| - h |R|)|| / ||N||
-  double maxElementError = 0;   ///< largest max(0, |D - R| - h |R|) / N
+  double excessError = 0;       ///< ||max(0, |D - R| - h)|| / ||N||
+  double maxElementError = 0;   ///< largest max(0, |D - R| - h) / N
   std::int64_t nanMismatch = 0; ///< elements where one of D and R is NaN and the other is not
-  /// What relError may reach: relative + h ||R|| / ||N||. Exceeding it implies failing.
+  /// What relError may reach: relative + ||h|| / ||N||. Exceeding it implies failing.
   double tolerance = 0;
   /// nanMismatch = 0, excessError <= relative and maxElementError <= 3 relative.
   bool isWithinTolerance = false;

@@ -208,6 +208,33 @@ TEST(GemmErrorsTest, CancellationIsMeasuredAgainstWhatWasAdded) {
   EXPECT_DOUBLE_EQ(errors.relError, 1 / std::sqrt(512.0));
 }
 
+TEST(GemmErrorsTest, SubnormalResultsAreHeldAgainstTheirOwnRounding) {
+  for (const Format format : {Format::BF16, Format::F32}) {
+    const GemmProblem problem = problemOf(1, 1, 1, ScaleUnit::Tensor, ScaleUnit::Tensor, format);
+    const std::vector<std::uint8_t> codes = {encodeE4m3(1.0F)};
+    const float smallest = format == Format::BF16 ? 0x1p-133F : 0x1p-149F;
+    const std::vector<float> sa = {1.0F};
+    // R is 1.75 of the smallest number of the format, and rounds to 2 of it.
+    const GemmReference reference(
+        problem, {.a = codes,
+                  .b = codes,
+                  .sa = sa,
+                  .sb = sa,
+                  .alpha = format == Format::BF16 ? 1.75F * smallest : 7 * smallest});
+    const auto compare = [&](float d) {
+      const std::uint16_t narrow = encodeBf16(d);
+      return format == Format::BF16 ? reference.compare(&narrow, kSeededTolerance)
+                                    : reference.compare(&d, kSeededTolerance);
+    };
+    const float right = (format == Format::BF16 ? 2.0F : 7.0F) * smallest;
+
+    EXPECT_TRUE(compare(right).isWithinTolerance);
+    EXPECT_LE(compare(right).relError, compare(right).tolerance);
+    EXPECT_FALSE(compare(right + smallest).isWithinTolerance);
+    EXPECT_FALSE(compare(0).isWithinTolerance);
+  }
+}
+
 TEST(GemmErrorsTest, NanAndOverflowAreExpectedWhereTheReferenceHasThem) {
   GemmProblem problem = problemOf(1, 2, 1, ScaleUnit::Row, ScaleUnit::Row, Format::BF16);
   const std::vector<std::uint8_t> a = {encodeE4m3(448.0F)};
