@@ -77,10 +77,12 @@ llvm::Expected<float> Arguments::floatValue(llvm::StringRef flag, float fallback
     return fallback;
   }
   llvm::StringRef text = value(flag);
-  const llvm::StringRef unsignedText = text.startswith("+") ? text.drop_front() : text;
+  // from_chars takes no plus sign; taken off here, it may not hide a second sign.
+  const bool hasPlus = text.startswith("+") && !text.startswith("+-");
+  const llvm::StringRef digits = hasPlus ? text.drop_front() : text;
   float number = 0;
-  const auto result = std::from_chars(unsignedText.begin(), unsignedText.end(), number);
-  if (result.ec != std::errc() || result.ptr != unsignedText.end() || !std::isfinite(number)) {
+  const auto result = std::from_chars(digits.begin(), digits.end(), number);
+  if (result.ec != std::errc() || result.ptr != digits.end() || !std::isfinite(number)) {
     return badValue(flag, text, "a finite float32 number such as 0.5");
   }
   return number;

@@ -43,7 +43,7 @@ TEST(ArgumentsTest, TakesAValueBehindAnEqualsSign) {
 }
 
 TEST(ArgumentsTest, NumbersAreReadWhole) {
-  for (const char *text : {"", "x", "1x", "0x10", "1e39", "inf", "nan", "--1", "1 "}) {
+  for (const char *text : {"", "x", "1x", "0x10", "1e39", "inf", "nan", "--1", "+-1", "1 "}) {
     llvm::Expected<Arguments> arguments = parse({"what", (std::string("--number=") + text)});
     ASSERT_OK(arguments);
     EXPECT_FAILS(arguments->floatValue("--number", 0), ErrorCode::InvalidArgument);
