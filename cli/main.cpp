@@ -96,18 +96,27 @@ static int runCommand(llvm::ArrayRef<llvm::StringRef> words) {
   return *status;
 }
 
+/// LLVM's streams abort the process at its end over an error that nobody looked at. There is no
+/// other place to report it, and the exit status says what became of the command.
+static int closeStreams(int status) {
+  llvm::outs().flush();
+  llvm::outs().clear_error();
+  llvm::errs().clear_error();
+  return status;
+}
+
 } // namespace fp8jit
 
 int main(int argc, char **argv) {
   const llvm::SmallVector<llvm::StringRef, 16> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
-    return fp8jit::runCommand(words);
+    return fp8jit::closeStreams(fp8jit::runCommand(words));
   } catch (const std::exception &) {
     // Nothing here throws but containers whose sizes follow from the problem line (bad_alloc,
     // length_error), so this is the caller's to change.
     fp8jit::Console console(llvm::is_contained(words, "--json"));
-    return console.reportError(fp8jit::fail(fp8jit::ErrorCode::InvalidArgument,
-                                            "problem: this machine has not enough memory for its "
-                                            "arrays"));
+    return fp8jit::closeStreams(console.reportError(
+        fp8jit::fail(fp8jit::ErrorCode::InvalidArgument,
+                     "problem: this machine has not enough memory for its arrays")));
   }
 }

@@ -30,27 +30,33 @@ static std::string readOrEmpty(const std::string &path) {
   return text ? *text : std::string();
 }
 
-CommandResult CommandRunner::run(const std::vector<std::string> &words) const {
+int CommandRunner::runOnto(const std::vector<std::string> &words, const std::string &out,
+                           const std::string &err) const {
   std::vector<llvm::StringRef> arguments = {FP8JIT_PROGRAM};
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<std::string> variables = inheritedEnvironment();
   variables.push_back("HOME=" + folder_.path());
   variables.push_back("FP8JIT_CACHE_DIR=" + cacheFolder());
   const std::vector<llvm::StringRef> environment(variables.begin(), variables.end());
-  const std::string out = folder_.file("stdout");
-  const std::string err = folder_.file("stderr");
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef("/dev/null"),
                                                       llvm::StringRef(out), llvm::StringRef(err)};
-  for (const std::string &path : {out, err}) {
-    llvm::sys::fs::remove(path); // a redirection does not cut an existing file
-  }
-  CommandResult result;
   std::string message;
-  result.status =
+  const int status =
       llvm::sys::ExecuteAndWait(FP8JIT_PROGRAM, arguments, llvm::makeArrayRef(environment),
                                 {redirects[0].value(), redirects[1].value(), redirects[2].value()},
                                 kDeadlineSeconds, 0, &message);
   EXPECT_EQ(message, "");
+  return status;
+}
+
+CommandResult CommandRunner::run(const std::vector<std::string> &words) const {
+  const std::string out = folder_.file("stdout");
+  const std::string err = folder_.file("stderr");
+  for (const std::string &path : {out, err}) {
+    llvm::sys::fs::remove(path); // a redirection does not cut an existing file
+  }
+  CommandResult result;
+  result.status = runOnto(words, out, err);
   result.out = readOrEmpty(out);
   result.err = readOrEmpty(err);
   return result;

@@ -20,6 +20,9 @@ struct CommandResult {
 class CommandRunner {
 public:
   CommandResult run(const std::vector<std::string> &words) const;
+  /// Runs with standard output and standard error in these files; the exit status alone.
+  int runOnto(const std::vector<std::string> &words, const std::string &out,
+              const std::string &err) const;
   /// Runs with --json; standard output must be exactly one line that is JSON.
   JsonValue runJson(std::vector<std::string> words, int expectedStatus = 0) const;
 

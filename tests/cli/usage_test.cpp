@@ -164,6 +164,19 @@ TEST(CommandUsageTest, UsageErrorsAreJsonToo) {
   EXPECT_EQ(textOf(*json.find("error"), "code"), "InvalidArgument");
 }
 
+TEST(CommandUsageTest, StreamsThatCannotBeWrittenAreAFailureNotACrash) {
+  if (!llvm::sys::fs::exists("/dev/full")) {
+    GTEST_SKIP() << "this system has no /dev/full";
+  }
+  const CommandRunner runner;
+  const std::string file = runner.folder().file("stream");
+
+  EXPECT_EQ(runner.runOnto({"cache", "path"}, "/dev/full", file), 1);
+  EXPECT_EQ(runner.runOnto({"gemm", "x", "--json"}, "/dev/full", file), 1);
+  EXPECT_EQ(runner.runOnto({"gemm", "x", "--json"}, file, "/dev/full"), 1);
+  EXPECT_EQ(runner.runOnto({"frobnicate"}, "/dev/full", "/dev/full"), 2);
+}
+
 TEST(CommandUsageTest, NothingIsLeftBehindByFailures) {
   const CommandRunner runner;
   const std::string out = runner.folder().file("d.npy");
