@@ -7,9 +7,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <algorithm>
-#include <cassert>
-
 namespace fp8jit {
 
 namespace {
@@ -58,34 +55,26 @@ std::string preludeText(const GemmProblem &problem, const GemmConfig &config) {
                     {"groupM", config.groupM, "block rows walked together"}});
 }
 
-/// The unsigned type of 1, 2, 4 or 8 bytes.
-static llvm::StringRef unsignedOf(int bytes) {
-  switch (bytes) {
-  case 1:
-    return "unsigned char";
-  case 2:
-    return "unsigned short";
-  case 4:
-    return "unsigned";
-  default:
-    assert(bytes == 8 && "no unsigned type has this size");
-    return "unsigned long long";
-  }
+/// The unsigned type of at most 4 of `bytes`, a power of two.
+static llvm::StringRef wordOf(int bytes) {
+  return bytes == 1 ? "unsigned char" : bytes == 2 ? "unsigned short" : "unsigned";
 }
 
 std::string preludeText(const QuantProblem &problem, const QuantConfig &config) {
   const llvm::StringRef units =
       problem.s == ScaleUnit::Tensor ? "vectors of X per thread" : "scale units of one block";
-  const llvm::StringRef word = unsignedOf(std::min(config.vectorBytes, 4));
-  const llvm::StringRef codes = unsignedOf(config.vectorBytes / elementBytesOf(problem));
-  return preludeOf("shared/quant_config.h",
-                   commented(intConstant("kN", problem.n), "columns of X") +
-                       commented(("using Word = " + word + ";").str(), "of X in registers") +
-                       commented(("using Codes = " + codes + ";").str(), "the codes of one load"),
-                   "QuantConfig",
-                   {{"threads", config.threads, "per block"},
-                    {"vectorBytes", config.vectorBytes, "bytes of X per load"},
-                    {"unitsPerBlock", config.unitsPerBlock, units}});
+  const llvm::StringRef word = wordOf(config.vectorBytes);
+  const int elements = config.vectorBytes / elementBytesOf(problem);
+  return preludeOf(
+      "shared/quant_config.h",
+      commented(intConstant("kN", problem.n), "columns of X") +
+          commented(intConstant("kVector", elements), "elements of X per load") +
+          commented(("using Word = " + word + ";").str(), "of X in registers") +
+          commented(("using CodeWord = " + wordOf(elements) + ";").str(), "of codes in registers"),
+      "QuantConfig",
+      {{"threads", config.threads, "per block"},
+       {"vectorBytes", config.vectorBytes, "bytes of X per load"},
+       {"unitsPerBlock", config.unitsPerBlock, units}});
 }
 
 static llvm::StringRef scaleIndices(ScaleUnit unit, bool isA) {

@@ -5,9 +5,10 @@
 
 namespace fp8jit {
 
-constexpr int kN = 4096;          // columns of X
-using Word = unsigned;            // of X in registers
-using Codes = unsigned long long; // the codes of one load
+constexpr int kN = 4096;   // columns of X
+constexpr int kVector = 8; // elements of X per load
+using Word = unsigned;     // of X in registers
+using CodeWord = unsigned; // of codes in registers
 constexpr QuantConfig kConfig = {
     .threads = 256,      // per block
     .vectorBytes = 16,   // bytes of X per load

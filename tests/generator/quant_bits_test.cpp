@@ -197,6 +197,17 @@ TEST_F(QuantBitsTest, EdgesOfTheScaleRuleEqualThePolicy) {
   expectModelBits(problem, x);
 }
 
+// The amax of BF16 is taken of two elements at once.
+TEST_F(QuantBitsTest, SpecialValuesInEitherHalfOfABf16WordEqualThePolicy) {
+  const auto problem = std::get<QuantProblem>(problemOf("quant m=8 n=2 x=bf16 s=row"));
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> x = {nan, -3.0F, -3.0F, -nan, nan,       -nan,  -0.0F,      0.0F,
+                                inf, nan,   -2.0F, -inf, 0x1p-133F, -0.0F, -0x1p-120F, nan};
+
+  expectModelBits(problem, x);
+}
+
 TEST_F(QuantBitsTest, GivenScalesAreUsedAsTheyAre) {
   const auto problem = std::get<QuantProblem>(problemOf("quant m=4 n=4 x=f32 s=row sc=given"));
   const float inf = std::numeric_limits<float>::infinity();
