@@ -73,8 +73,8 @@ static Space spaceOf(const AccessRequest &request, std::uint64_t address) {
   }
 }
 
-/// Reads the table of allocations unless the latest region still serves.
-static bool findGlobal(Warp &warp, std::uint64_t address) {
+// Reads the table of allocations unless the latest region still serves.
+bool findGlobal(Warp &warp, std::uint64_t address) {
   const GlobalMemory &memory = warp.block->launch->memory;
   const std::uint64_t generation = memory.generation();
   if (warp.regionGeneration == generation && address >= warp.region.begin &&

@@ -49,6 +49,9 @@ void readAddresses(const Warp &warp, std::uint32_t operand, bool is64, std::int6
 Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, LaneMask lanes,
                 Span &span);
 
+/// Makes warp.region the live allocation that holds `address`; false if there is none.
+bool findGlobal(Warp &warp, std::uint64_t address);
+
 /// Reports lanes that read a byte which was never written. `sizeBytes` as in the request.
 Outcome checkWritten(Warp &warp, const Step &step, const Span &span, std::uint32_t sizeBytes);
 
@@ -58,6 +61,10 @@ void markWritten(const Span &span, std::uint32_t sizeBytes);
 /// Counts the shared-memory wavefronts of one access (32 banks of 4 bytes; 8-byte accesses go in
 /// half-warps, 16-byte accesses in quarter-warps).
 void countWavefronts(MemoryCounters &counters, const std::uint64_t *offset, LaneMask lanes,
+                     std::uint32_t sizeBytes);
+
+/// The same for all lanes with 32-bit offsets.
+void countWavefronts(MemoryCounters &counters, const std::uint32_t *offset,
                      std::uint32_t sizeBytes);
 
 /// 32-byte sectors that the lanes of `span` touch; a sector counts once per access.

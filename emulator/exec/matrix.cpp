@@ -1,6 +1,7 @@
 // ldmatrix and mma.sync (PTX ISA, "ldmatrix", "mma"). The arithmetic of mma is in emulator/tensor.
 #include "emulator/exec/access.h"
 #include "emulator/exec/lane_ops.h"
+#include "emulator/exec/quick_access.h"
 #include "emulator/exec/tensor_function.h"
 #include "emulator/tensor/mma.h"
 
@@ -25,36 +26,48 @@ static void spreadTransposed(const std::uint8_t *row, std::uint32_t *destination
   }
 }
 
-static Outcome loadMatrix(Warp &warp, const Step &step, LaneMask mask) {
-  const Instruction &instruction = *step.instruction;
-  const Outcome converged = requireWarp(warp, step, mask);
-  if (converged != Outcome::Next) {
-    return converged;
-  }
-  AccessRequest request;
-  request.space = instruction.space;
-  request.kind = AccessKind::Read;
-  request.sizeBytes = 16;
-  readAddresses(warp, step.operands[instruction.numDst], (instruction.addressBits & 1U) != 0,
-                instruction.immediate, request);
-  const unsigned count = instruction.vector;
-  const LaneMask rows = count == 4 ? kAllLanes : (LaneMask{1} << (8 * count)) - 1;
-  Span span;
-  if (resolve(warp, step, request, rows, span) == Outcome::Stop ||
-      checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop) {
-    return Outcome::Stop;
-  }
+/// Spreads `count` matrices; `rowOf(i)` is the address of row i % 8 of matrix i / 8.
+template <typename RowOf>
+static void spreadMatrices(Warp &warp, const Step &step, unsigned count, RowOf rowOf) {
   for (unsigned matrix = 0; matrix < count; ++matrix) {
     auto *destination = warp.lanes<std::uint32_t>(step.operands[matrix]);
     for (unsigned r = 0; r < 8; ++r) {
-      const std::uint8_t *row = span.data + span.offset[8 * matrix + r];
-      if (instruction.mods.transpose) {
+      const std::uint8_t *row = rowOf(8 * matrix + r);
+      if (step.instruction->mods.transpose) {
         spreadTransposed(row, destination, r);
       } else {
         spreadRow(row, destination, r);
       }
     }
   }
+}
+
+static Outcome loadMatrix(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  const Outcome converged = requireWarp(warp, step, mask);
+  if (converged != Outcome::Next) {
+    return converged;
+  }
+  const unsigned count = instruction.vector;
+  const std::uint32_t address = step.operands[instruction.numDst];
+  QuickAccess access;
+  if (count == 4 && resolveQuickly(warp, step, address, AccessKind::Read, 16, access)) {
+    spreadMatrices(warp, step, count,
+                   [&access](unsigned i) { return access.data + access.offset[i]; });
+    return Outcome::Next;
+  }
+  AccessRequest request;
+  request.space = instruction.space;
+  request.kind = AccessKind::Read;
+  request.sizeBytes = 16;
+  readAddresses(warp, address, (instruction.addressBits & 1U) != 0, instruction.immediate, request);
+  const LaneMask rows = count == 4 ? kAllLanes : (LaneMask{1} << (8 * count)) - 1;
+  Span span;
+  if (resolve(warp, step, request, rows, span) == Outcome::Stop ||
+      checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  spreadMatrices(warp, step, count, [&span](unsigned i) { return span.data + span.offset[i]; });
   return Outcome::Next;
 }
 

@@ -2,7 +2,10 @@
 // aligned as a whole.
 #include "emulator/exec/access.h"
 #include "emulator/exec/lane_ops.h"
+#include "emulator/exec/quick_access.h"
 
+#include <algorithm>
+#include <cstring>
 #include <emmintrin.h>
 
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
@@ -25,41 +28,11 @@ static void gather(const Span &span, unsigned e, Storage *result) {
   }
 }
 
-/// Four 32-bit elements per lane of shared memory: 4x4 transposes of four lanes' 16 bytes. Shared
-/// memory belongs to the running thread, so that these loads need not be atomic.
-static void gatherFour(const Span &span, Warp &warp, const std::uint32_t *operands) {
-  for (unsigned i = 0; i < kLanes; i += 4) {
-    __m128i rows[4];
-    for (unsigned r = 0; r < 4; ++r) {
-      rows[r] = _mm_load_si128(reinterpret_cast<const __m128i *>(span.data + span.offset[i + r]));
-    }
-    const __m128i low01 = _mm_unpacklo_epi32(rows[0], rows[1]);
-    const __m128i low23 = _mm_unpacklo_epi32(rows[2], rows[3]);
-    const __m128i high01 = _mm_unpackhi_epi32(rows[0], rows[1]);
-    const __m128i high23 = _mm_unpackhi_epi32(rows[2], rows[3]);
-    const __m128i columns[4] = {_mm_unpacklo_epi64(low01, low23), _mm_unpackhi_epi64(low01, low23),
-                                _mm_unpacklo_epi64(high01, high23),
-                                _mm_unpackhi_epi64(high01, high23)};
-    for (unsigned e = 0; e < 4; ++e) {
-      if (operands[e] != kNoSlot) {
-        _mm_store_si128(reinterpret_cast<__m128i *>(warp.lanes<std::uint32_t>(operands[e]) + i),
-                        columns[e]);
-      }
-    }
-  }
-}
-
 /// Loads the lanes of one span. The addresses are copied already, so that a destination may be the
 /// address register.
 template <typename Element, typename Storage>
 static void loadSpan(Warp &warp, const Step &step, const Span &span) {
   const unsigned count = step.instruction->vector;
-  if constexpr (sizeof(Element) == 4 && sizeof(Storage) == 4) {
-    if (count == 4 && span.space == Space::Shared && span.lanes == kAllLanes) {
-      gatherFour(span, warp, step.operands);
-      return;
-    }
-  }
   for (unsigned e = 0; e < count; ++e) {
     if (step.operands[e] == kNoSlot) {
       continue;
@@ -75,13 +48,139 @@ static void loadSpan(Warp &warp, const Step &step, const Span &span) {
   }
 }
 
+/// Transposes the 4x4 words of four lanes' 16 bytes.
+static void transpose(__m128i (&rows)[4]) {
+  const __m128i low01 = _mm_unpacklo_epi32(rows[0], rows[1]);
+  const __m128i low23 = _mm_unpacklo_epi32(rows[2], rows[3]);
+  const __m128i high01 = _mm_unpackhi_epi32(rows[0], rows[1]);
+  const __m128i high23 = _mm_unpackhi_epi32(rows[2], rows[3]);
+  rows[0] = _mm_unpacklo_epi64(low01, low23);
+  rows[1] = _mm_unpackhi_epi64(low01, low23);
+  rows[2] = _mm_unpacklo_epi64(high01, high23);
+  rows[3] = _mm_unpackhi_epi64(high01, high23);
+}
+
+/// 16 bytes of one lane. Shared memory belongs to the running thread, so that its loads need not be
+/// atomic.
+static __m128i loadRow(const QuickAccess &access, unsigned lane) {
+  const std::uint8_t *from = access.data + access.offset[lane];
+  if (access.isShared) {
+    return _mm_load_si128(reinterpret_cast<const __m128i *>(from));
+  }
+  return _mm_set_epi64x(static_cast<long long>(loadRelaxed<std::uint64_t>(from + 8)),
+                        static_cast<long long>(loadRelaxed<std::uint64_t>(from)));
+}
+
+static void storeRow(const QuickAccess &access, unsigned lane, __m128i row) {
+  std::uint8_t *to = access.data + access.offset[lane];
+  if (access.isShared) {
+    _mm_store_si128(reinterpret_cast<__m128i *>(to), row);
+    return;
+  }
+  storeRelaxed(to, static_cast<std::uint64_t>(_mm_cvtsi128_si64(row)));
+  storeRelaxed(to + 8, static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_srli_si128(row, 8))));
+}
+
+/// Four 32-bit elements per lane.
+static void loadFour(Warp &warp, const std::uint32_t *operands, const QuickAccess &access) {
+  for (unsigned i = 0; i < kLanes; i += 4) {
+    __m128i rows[4];
+    for (unsigned r = 0; r < 4; ++r) {
+      rows[r] = loadRow(access, i + r);
+    }
+    transpose(rows);
+    for (unsigned e = 0; e < 4; ++e) {
+      if (operands[e] != kNoSlot) {
+        auto *to = warp.lanes<std::uint32_t>(operands[e]) + i;
+        _mm_store_si128(reinterpret_cast<__m128i *>(to), rows[e]);
+      }
+    }
+  }
+}
+
+static void storeFour(const Warp &warp, const std::uint32_t *operands, const QuickAccess &access) {
+  for (unsigned i = 0; i < kLanes; i += 4) {
+    __m128i rows[4];
+    for (unsigned e = 0; e < 4; ++e) {
+      const auto *from = warp.lanes<const std::uint32_t>(operands[e]) + i;
+      rows[e] = _mm_load_si128(reinterpret_cast<const __m128i *>(from));
+    }
+    transpose(rows);
+    for (unsigned r = 0; r < 4; ++r) {
+      storeRow(access, i + r, rows[r]);
+    }
+  }
+}
+
+/// Loads all lanes of a checked access.
+template <typename Element, typename Storage>
+static void loadQuickly(Warp &warp, const Step &step, const QuickAccess &access) {
+  const unsigned count = step.instruction->vector;
+  if constexpr (sizeof(Element) == 4 && sizeof(Storage) == 4) {
+    if (count == 4) {
+      loadFour(warp, step.operands, access);
+      return;
+    }
+  }
+  for (unsigned e = 0; e < count; ++e) {
+    if (step.operands[e] == kNoSlot) {
+      continue;
+    }
+    Storage *to = warp.lanes<Storage>(step.operands[e]);
+    const std::uint8_t *data = access.data + e * sizeof(Element);
+    if (access.isUniform) {
+      std::fill_n(to, kLanes, static_cast<Storage>(loadRelaxed<Element>(data)));
+    } else if (sizeof(Element) == sizeof(Storage) && access.isShared && access.isContiguous &&
+               count == 1) {
+      std::memcpy(to, data, kLanes * sizeof(Storage));
+    } else {
+      for (unsigned i = 0; i < kLanes; ++i) {
+        to[i] = static_cast<Storage>(loadRelaxed<Element>(data + access.offset[i]));
+      }
+    }
+  }
+}
+
+/// Stores all lanes of a checked access.
+template <typename Element, typename Storage>
+static void storeQuickly(const Warp &warp, const Step &step, const QuickAccess &access) {
+  const unsigned count = step.instruction->vector;
+  const std::uint32_t *values = step.operands + 1;
+  if constexpr (sizeof(Element) == 4 && sizeof(Storage) == 4) {
+    if (count == 4) {
+      storeFour(warp, values, access);
+      return;
+    }
+  }
+  for (unsigned e = 0; e < count; ++e) {
+    const Storage *from = warp.lanes<const Storage>(values[e]);
+    std::uint8_t *data = access.data + e * sizeof(Element);
+    if (sizeof(Element) == sizeof(Storage) && access.isShared && access.isContiguous &&
+        count == 1) {
+      std::memcpy(data, from, kLanes * sizeof(Storage));
+      continue;
+    }
+    for (unsigned i = 0; i < kLanes; ++i) {
+      storeRelaxed<Element>(data + access.offset[i], static_cast<Element>(from[i]));
+    }
+  }
+}
+
 template <typename Element, typename Storage>
 static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
+  const std::uint32_t sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
+  QuickAccess access;
+  if (mask == kAllLanes && sizeBytes <= 16 &&
+      resolveQuickly(warp, step, step.operands[instruction.numDst], AccessKind::Read, sizeBytes,
+                     access)) {
+    loadQuickly<Element, Storage>(warp, step, access);
+    return Outcome::Next;
+  }
   AccessRequest request;
   request.space = instruction.space;
   request.kind = AccessKind::Read;
-  request.sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
+  request.sizeBytes = sizeBytes;
   readAddresses(warp, step.operands[instruction.numDst], (instruction.addressBits & 1U) != 0,
                 instruction.immediate, request);
   Span span;
@@ -113,10 +212,18 @@ static void scatter(const Span &span, unsigned e, const Storage *values) {
 template <typename Element, typename Storage>
 static Outcome store(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
+  const std::uint32_t sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
+  QuickAccess access;
+  if (mask == kAllLanes && sizeBytes <= 16 &&
+      resolveQuickly(warp, step, step.operands[0], AccessKind::Write, sizeBytes, access)) {
+    storeQuickly<Element, Storage>(warp, step, access);
+    markWritten(access, sizeBytes);
+    return Outcome::Next;
+  }
   AccessRequest request;
   request.space = instruction.space;
   request.kind = AccessKind::Write;
-  request.sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
+  request.sizeBytes = sizeBytes;
   readAddresses(warp, step.operands[0], (instruction.addressBits & 1U) != 0, instruction.immediate,
                 request);
   Span span;

@@ -31,8 +31,8 @@ std::uint64_t countSectors(const std::uint64_t *address, LaneMask lanes, std::ui
 }
 
 /// Whether the lanes of one phase from `first` on, all active, fall on different bank groups.
-template <unsigned UnitShift>
-static bool areSpread(const std::uint64_t *offset, unsigned first) {
+template <unsigned UnitShift, typename Offset>
+static bool areSpread(const Offset *offset, unsigned first) {
   constexpr unsigned kGroups = 128U >> UnitShift; // and as many lanes in a phase
   std::uint32_t seen = 0;
   for (unsigned i = 0; i < kGroups; ++i) {
@@ -43,7 +43,8 @@ static bool areSpread(const std::uint64_t *offset, unsigned first) {
 
 /// Wavefronts of one phase: the most distinct units that fall on one bank group. `unitShift` is
 /// log2 of the unit, and 128 bytes of units make a row of banks.
-static unsigned countPhase(const std::uint64_t *offset, LaneMask lanes, unsigned unitShift) {
+template <typename Offset>
+static unsigned countPhase(const Offset *offset, LaneMask lanes, unsigned unitShift) {
   const unsigned groups = 128U >> unitShift;
   std::uint32_t seen = 0;
   bool collides = false;
@@ -56,7 +57,7 @@ static unsigned countPhase(const std::uint64_t *offset, LaneMask lanes, unsigned
   if (!collides) {
     return 1;
   }
-  std::array<std::uint64_t, kLanes> units;
+  std::array<Offset, kLanes> units;
   std::size_t count = 0;
   for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     units[count++] = offset[std::countr_zero(rest)] >> unitShift;
@@ -74,7 +75,8 @@ static unsigned countPhase(const std::uint64_t *offset, LaneMask lanes, unsigned
   return most;
 }
 
-void countWavefronts(MemoryCounters &counters, const std::uint64_t *offset, LaneMask lanes,
+template <typename Offset>
+static void countAny(MemoryCounters &counters, const Offset *offset, LaneMask lanes,
                      std::uint32_t sizeBytes) {
   const unsigned phases = sizeBytes <= 4 ? 1 : sizeBytes == 8 ? 2 : 4;
   const unsigned unitShift = sizeBytes <= 4 ? 2 : sizeBytes == 8 ? 3 : 4;
@@ -94,6 +96,16 @@ void countWavefronts(MemoryCounters &counters, const std::uint64_t *offset, Lane
     counters.sharedWavefronts += wavefronts;
     counters.sharedBankConflicts += wavefronts - 1;
   }
+}
+
+void countWavefronts(MemoryCounters &counters, const std::uint64_t *offset, LaneMask lanes,
+                     std::uint32_t sizeBytes) {
+  countAny(counters, offset, lanes, sizeBytes);
+}
+
+void countWavefronts(MemoryCounters &counters, const std::uint32_t *offset,
+                     std::uint32_t sizeBytes) {
+  countAny(counters, offset, kAllLanes, sizeBytes);
 }
 
 } // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET
