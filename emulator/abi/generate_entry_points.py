@@ -3,7 +3,7 @@
 
 usage: generate_entry_points.py COMPILER INCLUDE_DIR ENTRY_POINTS OUTPUT_DIR
 
-Reads every function that cuda.h and cudaProfiler.h declare, old versions and per-thread-stream variants included, the
+Reads every function that cuda.h and profiler_api.h declare, old versions and per-thread-stream variants included, the
 versions of cudaTypedefs.h and the list ENTRY_POINTS, and writes into OUTPUT_DIR:
 
   entry_points.h    declares the hand-written functions, in namespace fp8jit::emulator::driver
@@ -25,9 +25,10 @@ PROTOTYPE_TYPE = re.compile(r"\*\s*PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\s*\)")
 
 
 def preprocess(compiler, include_dir):
-    source = "#define __CUDA_API_VERSION_INTERNAL\n#include <cuda.h>\n#include <cudaProfiler.h>\n"
+    profiler = pathlib.Path(__file__).resolve().with_name("profiler_api.h")
+    source = f'#define __CUDA_API_VERSION_INTERNAL\n#include <cuda.h>\n#include "{profiler}"\n'
     command = [compiler, "-E", "-P", "-x", "c++", "-I", include_dir, "-"]
-    return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, input=source, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def read_declarations(text):

@@ -1,9 +1,9 @@
 // cuGetProcAddress over the generated table of entry points.
 #define __CUDA_API_VERSION_INTERNAL // the library's own names, old versions included
 #include "emulator/abi/process.h"
+#include "emulator/abi/profiler_api.h"
 
 #include <cuda.h>
-#include <cudaProfiler.h>
 
 #include <algorithm>
 #include <iterator>
