@@ -21,7 +21,7 @@ add_library(fp8jit_options INTERFACE)
 target_compile_options(fp8jit_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
   # GCC 12 reports a maybe-uninitialised integer from inside llvm::formatv, also through SYSTEM includes.
-  -Wno-error=maybe-uninitialized)
+  -Wno-maybe-uninitialized)
 if(FP8JIT_SANITIZE)
   target_compile_options(fp8jit_options INTERFACE
     -fsanitize=${FP8JIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
