@@ -6,7 +6,6 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
-#include <cassert>
 #include <utility>
 
 namespace fp8jit {
@@ -115,8 +114,8 @@ Result<void> Kernel::launch(const QuantBuffers &buffers, Stream stream) const {
 }
 
 const KernelInfo &Kernel::info() const {
-  assert(impl_ != nullptr && "info() of a Kernel that Engine::prepare did not make");
-  return impl_->info;
+  static const KernelInfo kNothing;
+  return impl_ == nullptr ? kNothing : impl_->info;
 }
 
 } // namespace fp8jit

@@ -209,6 +209,14 @@ TEST(EngineTest, CandidatesAreUnloadedWithTheirHandles) {
   EXPECT_EQ(driver.liveLibraries, 0);
 }
 
+TEST(EngineTest, AKernelThatNobodyPreparedIsEmpty) {
+  FakeDriver::reset();
+  const Kernel kernel;
+
+  EXPECT_FAILS(kernel.launch(quantBuffers()), ErrorCode::InvalidArgument);
+  EXPECT_EQ(kernel.info().problem, "");
+}
+
 TEST(EngineTest, KernelsOutliveTheirEngine) {
   FakeDriver &driver = FakeDriver::reset();
   Kernel kernel;

@@ -101,7 +101,7 @@ public:
   /// DriverError.
   Result<void> launch(const GemmBuffers &buffers, Stream stream = nullptr) const;
   Result<void> launch(const QuantBuffers &buffers, Stream stream = nullptr) const;
-  /// What this kernel is and where it came from. Never fails on a prepared kernel.
+  /// What this kernel is and where it came from; all empty unless Engine::prepare made it.
   const KernelInfo &info() const;
 
 private:
