@@ -143,6 +143,7 @@ static llvm::Error tuneOne(Engine &engine, const NamedProblem &named, TuneOption
   const std::string line = printProblem(named.problem);
   llvm::Expected<TuneReport> report = [&] {
     Progress progress("tune " + line);
+    progress.update(0, options.topK, "operands");
     options.onProgress = [&](const TuneProgress &step) {
       progress.update(step.done, step.total, step.step);
     };
