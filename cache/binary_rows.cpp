@@ -24,13 +24,9 @@ static std::int64_t checksumOf(llvm::StringRef key, const StoredBinary &binary) 
   return checksum.value();
 }
 
-static SqlResult prepareOnce(Database &database, const char *text, Statement &statement) {
-  return statement ? SqlResult::Done : database.prepare(text, statement);
-}
-
 static SqlResult readEntries(RowReader reader, std::int64_t id, std::vector<StoredEntry> &entries) {
   Statement &row = reader.statements.entries;
-  SqlResult result = prepareOnce(reader.database, sql::kFindEntries, row);
+  SqlResult result = reader.database.prepareOnce(sql::kFindEntries, row);
   if (result != SqlResult::Done) {
     return result;
   }
@@ -51,7 +47,7 @@ static SqlResult readEntries(RowReader reader, std::int64_t id, std::vector<Stor
 static SqlResult readBlob(RowReader reader, std::int64_t id, llvm::StringRef kind,
                           std::string &plain, bool &isGood) {
   Statement &row = reader.statements.blob;
-  SqlResult result = prepareOnce(reader.database, sql::kFindBlob, row);
+  SqlResult result = reader.database.prepareOnce(sql::kFindBlob, row);
   if (result != SqlResult::Done) {
     return result;
   }
@@ -75,7 +71,7 @@ static SqlResult readBlob(RowReader reader, std::int64_t id, llvm::StringRef kin
 SqlResult readBinary(RowReader reader, llvm::StringRef key, std::optional<StoredBinary> &binary,
                      std::int64_t &lastUsedAt) {
   Statement &row = reader.statements.binary;
-  SqlResult result = prepareOnce(reader.database, sql::kFindBinary, row);
+  SqlResult result = reader.database.prepareOnce(sql::kFindBinary, row);
   if (result != SqlResult::Done) {
     return result;
   }

@@ -1,8 +1,9 @@
-// Digests with LLVM's SHA-256 and xxHash, compression with zstd.
+// Checksums with xxHash, compression with zstd.
 #include "cache/payload.h"
 
+#include "support/hash.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/xxhash.h"
 
 #include <zstd.h>
@@ -14,12 +15,6 @@ namespace fp8jit {
 static constexpr int kZstdLevel = 3;
 static constexpr std::int64_t kLargestPayload = std::int64_t{256} << 20;
 static constexpr std::size_t kKeyBytes = 32;
-
-std::string digest(llvm::StringRef bytes) {
-  llvm::SHA256 hash;
-  hash.update(bytes);
-  return hash.final().str();
-}
 
 std::string keyFromHex(llvm::StringRef hex) {
   const bool isKey = hex.size() == 2 * kKeyBytes && llvm::all_of(hex, [](char c) {
@@ -54,7 +49,7 @@ std::int64_t RowChecksum::value() const {
 Payload packPayload(llvm::StringRef plain) {
   Payload payload{.codec = "raw",
                   .rawSize = static_cast<std::int64_t>(plain.size()),
-                  .sha = digest(plain),
+                  .sha = sha256(plain),
                   .data = {}};
   std::string compressed(ZSTD_compressBound(plain.size()), '\0');
   const std::size_t size =
@@ -86,7 +81,7 @@ std::optional<std::string> unpackPayload(llvm::StringRef codec, std::int64_t raw
   } else {
     return std::nullopt;
   }
-  if (static_cast<std::int64_t>(plain.size()) != rawSize || sha != digest(plain)) {
+  if (static_cast<std::int64_t>(plain.size()) != rawSize || sha != sha256(plain)) {
     return std::nullopt;
   }
   return plain;

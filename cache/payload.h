@@ -1,5 +1,5 @@
-// Bytes as the store keeps them: digests of keys, checksums of rows, compressed blobs. Main
-// entries: digest, RowChecksum, packPayload, unpackPayload.
+// Bytes as the store keeps them: keys, checksums of rows, compressed blobs. Main entries:
+// RowChecksum, packPayload, unpackPayload.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,9 +9,6 @@
 #include <string>
 
 namespace fp8jit {
-
-/// SHA-256 of `bytes`, 32 raw bytes.
-std::string digest(llvm::StringRef bytes);
 
 /// The 32 bytes that 64 lower-case hex digits stand for; empty when `hex` is anything else.
 std::string keyFromHex(llvm::StringRef hex);

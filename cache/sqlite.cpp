@@ -119,6 +119,10 @@ SqlResult Database::prepare(const char *sql, Statement &statement) {
   return resultOf(code);
 }
 
+SqlResult Database::prepareOnce(const char *sql, Statement &statement) {
+  return statement ? SqlResult::Done : prepare(sql, statement);
+}
+
 SqlResult Database::queryInteger(const char *sql, std::int64_t &value) {
   Statement statement;
   SqlResult result = prepare(sql, statement);

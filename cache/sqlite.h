@@ -85,6 +85,8 @@ public:
   /// Runs statements that take no parameters and whose rows do not matter.
   [[nodiscard]] SqlResult execute(const char *sql);
   [[nodiscard]] SqlResult prepare(const char *sql, Statement &statement);
+  /// Prepares `statement` unless that has been done; for statements that are kept.
+  [[nodiscard]] SqlResult prepareOnce(const char *sql, Statement &statement);
   /// The integer that a statement such as "PRAGMA page_count" answers.
   [[nodiscard]] SqlResult queryInteger(const char *sql, std::int64_t &value);
 

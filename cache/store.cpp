@@ -5,13 +5,13 @@
 #include "cache/schema.h"
 #include "cache/store_file.h"
 #include "cache/store_rows.h"
+#include "support/environment.h"
 #include "support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 
-#include <cstdlib>
 #include <ctime>
 #include <mutex>
 
@@ -174,11 +174,8 @@ void Store::Impl::touch(llvm::StringRef key) {
     return;
   }
   writer_.setBusyTimeout(0);
-  // Best effort: a mark that is not written makes the binary look older than it is.
-  if (touchBinary(writer_, key, std::time(nullptr)) != SqlResult::Done) {
-    writer_.setBusyTimeout(kWriteWaitMs);
-    return;
-  }
+  // A mark that is not written makes the binary look older than it is, and does no other harm.
+  [[maybe_unused]] const SqlResult result = touchBinary(writer_, key, std::time(nullptr));
   writer_.setBusyTimeout(kWriteWaitMs);
 }
 
@@ -302,17 +299,38 @@ std::string cacheDirectory(llvm::StringRef explicitDirectory) {
   if (!explicitDirectory.empty()) {
     return explicitDirectory.str();
   }
-  const std::pair<const char *, const char *> ladder[] = {
-      {"FP8JIT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "fp8jit"}, {"HOME", ".cache/fp8jit"}};
+  const std::pair<EnvironmentVariable, const char *> ladder[] = {
+      {EnvironmentVariable::CacheDirectory, ""},
+      {EnvironmentVariable::XdgCacheHome, "fp8jit"},
+      {EnvironmentVariable::Home, ".cache/fp8jit"}};
   for (const auto &[variable, below] : ladder) {
-    const char *value = std::getenv(variable);
-    if (value != nullptr && *value != '\0') {
+    const std::string value = readEnvironment(variable);
+    if (!value.empty()) {
       llvm::SmallString<128> path(value);
       llvm::sys::path::append(path, below);
       return path.str().str();
     }
   }
   return {};
+}
+
+std::unique_ptr<Store> openUserStore(llvm::StringRef requested, const WarningSink &onWarning) {
+  if (requested == "none") {
+    return nullptr;
+  }
+  const std::string directory = cacheDirectory(requested);
+  if (directory.empty()) {
+    onWarning("no cache: FP8JIT_CACHE_DIR, XDG_CACHE_HOME and HOME are unset; kernels are compiled "
+              "again in every process");
+    return nullptr;
+  }
+  llvm::Expected<std::unique_ptr<Store>> store =
+      Store::open({.directory = directory, .onWarning = onWarning});
+  if (!store) {
+    onWarning("no cache: " + takeFailure(store.takeError()).text());
+    return nullptr;
+  }
+  return std::move(*store);
 }
 
 } // namespace fp8jit

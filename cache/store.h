@@ -9,11 +9,12 @@
 //     use a connection each, so that a look-up never stands behind a write of its own process.
 #pragma once
 
+#include "support/warning.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,7 +90,7 @@ public:
     /// Hard cap of the file. From nine tenths of it on, the binaries that were not used for longest
     /// give way; winners and trials stay.
     std::int64_t maxBytes = std::int64_t{2} << 30;
-    std::function<void(llvm::StringRef)> onWarning{}; ///< one line; may be empty
+    WarningSink onWarning{}; ///< may be empty
   };
   /// Errors: CacheError saying what is wrong with the folder or file and what to do. Callers that
   /// can do without (the engine) turn it into one warning.
@@ -133,5 +134,12 @@ private:
 /// The cache folder by the ladder: `explicitDirectory`, FP8JIT_CACHE_DIR, $XDG_CACHE_HOME/fp8jit,
 /// $HOME/.cache/fp8jit; empty if there is none.
 std::string cacheDirectory(llvm::StringRef explicitDirectory);
+
+/// The file of a store in `directory`, where no newer version of the program owns that name.
+std::string storeFilePath(llvm::StringRef directory);
+
+/// The store in cacheDirectory(requested), for callers that can do without: null for "none", and,
+/// with one warning, where there is no folder or it cannot be used.
+std::unique_ptr<Store> openUserStore(llvm::StringRef requested, const WarningSink &onWarning);
 
 } // namespace fp8jit

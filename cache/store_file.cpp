@@ -53,6 +53,10 @@ static constexpr std::size_t kKeptCorruptFiles = 3;
 /// The second name serves when the first belongs to a newer version of the program.
 static constexpr const char *kFileNames[] = {"fp8jit-v1.db", "fp8jit-v1.schema1.db"};
 
+std::string storeFilePath(llvm::StringRef directory) {
+  return (fs::path(directory.str()) / kFileNames[0]).string();
+}
+
 std::uint64_t inodeOf(const std::string &path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;

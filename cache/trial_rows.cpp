@@ -2,6 +2,7 @@
 #include "cache/payload.h"
 #include "cache/schema.h"
 #include "cache/store_rows.h"
+#include "support/hash.h"
 
 #include <cerrno>
 #include <cmath>
@@ -20,9 +21,9 @@ static std::string hostName() {
 }
 
 static void bindKey(Statement &statement, const WinnerKey &key) {
-  statement.bindBlob(1, digest(key.problem));
-  statement.bindBlob(2, digest(key.target));
-  statement.bindBlob(3, digest(key.toolchain));
+  statement.bindBlob(1, sha256(key.problem));
+  statement.bindBlob(2, sha256(key.target));
+  statement.bindBlob(3, sha256(key.toolchain));
 }
 
 namespace {
@@ -186,8 +187,8 @@ SqlResult readQuarantined(Database &database, const WinnerKey &key,
   if (result != SqlResult::Done) {
     return result;
   }
-  row.bindBlob(1, digest(key.target));
-  row.bindBlob(2, digest(key.toolchain));
+  row.bindBlob(1, sha256(key.target));
+  row.bindBlob(2, sha256(key.toolchain));
   row.bindInteger(3, kQuarantineStrikes);
   while ((result = row.step()) == SqlResult::Row) {
     configs.push_back(row.bytes(0).str());

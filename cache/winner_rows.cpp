@@ -3,6 +3,7 @@
 #include "cache/payload.h"
 #include "cache/schema.h"
 #include "cache/store_rows.h"
+#include "support/hash.h"
 
 #include <ctime>
 
@@ -24,7 +25,7 @@ static constexpr double kTieBand = 0.99;
 const std::string &RememberedDigest::of(const std::string &text) {
   if (digest_.empty() || text != text_) {
     text_ = text;
-    digest_ = digest(text);
+    digest_ = sha256(text);
   }
   return digest_;
 }
@@ -63,17 +64,15 @@ static int confidenceOf(llvm::StringRef provenance) {
 
 SqlResult readWinner(RowReader reader, const WinnerKey &key, std::optional<Winner> &winner) {
   Statement &statement = reader.statements.winner;
-  if (!statement) {
-    const SqlResult prepared = reader.database.prepare(sql::kFindWinner, statement);
-    if (prepared != SqlResult::Done) {
-      return prepared;
-    }
+  SqlResult result = reader.database.prepareOnce(sql::kFindWinner, statement);
+  if (result != SqlResult::Done) {
+    return result;
   }
   const ResetGuard guard(statement);
-  statement.bindBlob(1, digest(key.problem));
+  statement.bindBlob(1, sha256(key.problem));
   statement.bindBlob(2, reader.statements.target.of(key.target));
   statement.bindBlob(3, reader.statements.toolchain.of(key.toolchain));
-  const SqlResult result = statement.step();
+  result = statement.step();
   if (result != SqlResult::Row) {
     return result;
   }
@@ -146,7 +145,7 @@ SqlResult writeWinner(RowReader reader, const WinnerKey &key, const Winner &winn
 /// The id of the row whose hash column is the digest of `text`, added if absent.
 static SqlResult internText(Database &database, const char *addSql, const char *idSql,
                             llvm::StringRef text, std::int64_t &id) {
-  const std::string hash = digest(text);
+  const std::string hash = sha256(text);
   Statement add;
   SqlResult result = database.prepare(addSql, add);
   if (result != SqlResult::Done) {

@@ -4,21 +4,12 @@
 #include "support/quote.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 namespace fp8jit {
 
 static constexpr llvm::StringRef kLaterActions[] = {"verify", "export", "import",
                                                     "merge",  "gc",     "clear"};
-
-/// The database in a cache folder, named as Store::Options says.
-static std::string storeFilePath(llvm::StringRef directory) {
-  llvm::SmallString<128> path(directory);
-  llvm::sys::path::append(path, "fp8jit-v1.db");
-  return std::string(path);
-}
 
 /// The store of --cache or of the environment, opened without changing it; null while it does not
 /// exist yet.

@@ -7,12 +7,11 @@
 #include "generator/problem_text.h"
 #include "runtime/engine_internals.h"
 #include "runtime/kernel_builder.h"
+#include "runtime/kernel_info.h"
 #include "runtime/nvrtc_compiler.h"
 #include "support/quote.h"
 
 #include "llvm/ADT/StringExtras.h"
-
-#include <algorithm>
 
 namespace fp8jit {
 
@@ -23,11 +22,7 @@ enum class Shown { Source, Ptx, Config, Resources };
 /// What a kernel is, wherever it came from.
 struct Inspected {
   std::string target; ///< "emulator:sm_89", or "sm_89" without a device
-  std::string config;
-  std::string configSource;
-  std::string kernelKey;
-  std::string source, ptx;
-  int registers = 0, spillBytes = 0, smemBytes = 0; ///< of the heaviest entry
+  KernelInfo info;    ///< as much of it as is shown
 };
 
 } // namespace
@@ -67,7 +62,7 @@ static llvm::Expected<const GpuProfile *> readArch(const Arguments &arguments) {
     return fail(ErrorCode::InvalidArgument, "flag --arch: found " + quoteText(given) +
                                                 ", expected one of " + llvm::join(known, ", "));
   }
-  const GpuProfile *profile = findProfileByArch(std::string_view(arch.data(), arch.size()));
+  const GpuProfile *profile = findProfileByArch(arch);
   if (profile == nullptr) {
     return fail(ErrorCode::Unsupported, "flag --arch: found " + quoteText(given) +
                                             ", this build has " + llvm::join(known, ", "));
@@ -99,23 +94,6 @@ static llvm::Expected<TemplateLibrary> openTemplates(const Arguments &arguments)
              : TemplateLibrary::embedded();
 }
 
-/// The cache of --cache or of the environment; null where there is none, with a warning where it
-/// cannot be used.
-static std::shared_ptr<Store> openStore(const Arguments &arguments, Console &console) {
-  const std::string directory = cacheDirectory(arguments.value("--cache"));
-  if (directory.empty() || directory == "none") {
-    return nullptr;
-  }
-  const auto warn = [&console](llvm::StringRef line) { console.warn(line); };
-  llvm::Expected<std::unique_ptr<Store>> store =
-      Store::open({.directory = directory, .onWarning = warn});
-  if (!store) {
-    warn(takeFailure(store.takeError()).text());
-    return nullptr;
-  }
-  return std::move(*store);
-}
-
 /// Without a device: the default or forced configuration for an architecture.
 static llvm::Expected<Inspected> inspectArch(const Arguments &arguments, const Problem &problem,
                                              Shown shown, Console &console) {
@@ -129,25 +107,32 @@ static llvm::Expected<Inspected> inspectArch(const Arguments &arguments, const P
   }
   Inspected result;
   result.target = "sm_" + std::string((*profile)->arch);
-  result.config = printConfig(*config);
-  result.configSource = arguments.has("--config") ? "forced" : "default";
+  const ConfigSource configSource =
+      arguments.has("--config") ? ConfigSource::Forced : ConfigSource::Default;
   if (shown == Shown::Config) {
+    result.info.config = printConfig(*config);
+    result.info.configSource = configSource;
     return result;
   }
   llvm::Expected<TemplateLibrary> templates = openTemplates(arguments);
   if (!templates) {
     return templates.takeError();
   }
+  const auto warn = [&console](llvm::StringRef line) { console.warn(line); };
+  std::shared_ptr<Store> store;
+  if (shown != Shown::Source) {
+    store = openUserStore(arguments.value("--cache"), warn);
+  }
   KernelBuilder builder({.templates = std::move(*templates),
                          .compiler = NvrtcCompiler::create(),
-                         .store = shown == Shown::Source ? nullptr : openStore(arguments, console),
-                         .onWarning = [&console](llvm::StringRef line) { console.warn(line); }});
+                         .store = std::move(store),
+                         .onWarning = warn});
   if (shown == Shown::Source) {
     llvm::Expected<GeneratedSource> source = builder.generate(problem, *config, **profile);
     if (!source) {
       return source.takeError();
     }
-    result.source = std::move(source->text);
+    result.info.source = std::move(source->text);
     return result;
   }
   llvm::Expected<std::shared_ptr<const BuiltKernel>> built =
@@ -155,13 +140,11 @@ static llvm::Expected<Inspected> inspectArch(const Arguments &arguments, const P
   if (!built) {
     return built.takeError();
   }
-  result.kernelKey = (*built)->key;
-  result.ptx = (*built)->binary.ptx;
-  for (const StoredEntry &entry : (*built)->binary.entries) {
-    result.registers = std::max(result.registers, entry.registers);
-    result.spillBytes = std::max(result.spillBytes, entry.spillBytes);
-    result.smemBytes = std::max(result.smemBytes, entry.smemBytes + entry.staticSmemBytes);
-  }
+  const ConfigChoice choice{.config = *config,
+                            .source = configSource,
+                            .provenance = Provenance::Default,
+                            .kernelKey = {}};
+  result.info = kernelInfo(problem, choice, **built, (*built)->origin);
   return result;
 }
 
@@ -180,21 +163,14 @@ static llvm::Expected<Inspected> inspectDevice(const Arguments &arguments, const
     if (!source) {
       return source.takeError();
     }
-    result.source = std::move(*source);
+    result.info.source = std::move(*source);
     return result;
   }
   llvm::Expected<Kernel> kernel = toExpected(engine->prepare(problem, forced));
   if (!kernel) {
     return kernel.takeError();
   }
-  const KernelInfo &info = kernel->info();
-  result.config = info.config;
-  result.configSource = nameOf(info.configSource);
-  result.kernelKey = info.kernelKey;
-  result.ptx = info.ptx;
-  result.registers = info.registers;
-  result.spillBytes = info.spillBytes;
-  result.smemBytes = info.smemBytes;
+  result.info = kernel->info();
   return result;
 }
 
@@ -202,12 +178,12 @@ static void printResources(const Inspected &inspected, const std::string &line, 
   Report report;
   report.addText("problem", line)
       .addText("target", inspected.target)
-      .addText("config", inspected.config)
-      .addText("config_source", inspected.configSource)
-      .addText("kernel_key", inspected.kernelKey)
-      .addInteger("registers", inspected.registers)
-      .addInteger("spills", inspected.spillBytes)
-      .addInteger("smem_bytes", inspected.smemBytes);
+      .addText("config", inspected.info.config)
+      .addText("config_source", nameOf(inspected.info.configSource))
+      .addText("kernel_key", inspected.info.kernelKey)
+      .addInteger("registers", inspected.info.registers)
+      .addInteger("spills", inspected.info.spillBytes)
+      .addInteger("smem_bytes", inspected.info.smemBytes);
   report.print(console);
 }
 
@@ -220,26 +196,27 @@ static void printInspected(const Inspected &inspected, const std::string &line, 
   if (!console.isJson()) {
     switch (shown) {
     case Shown::Source:
-      console.print(inspected.source);
+      console.print(inspected.info.source);
       return;
     case Shown::Ptx:
-      console.print(inspected.ptx);
+      console.print(inspected.info.ptx);
       return;
     case Shown::Config:
     case Shown::Resources:
-      console.print(inspected.config + "\n");
+      console.print(inspected.info.config + "\n");
       return;
     }
   }
   JsonObject object;
   object.addText("problem", line).addText("target", inspected.target);
   if (shown == Shown::Source) {
-    object.addText("source", inspected.source);
+    object.addText("source", inspected.info.source);
   } else {
-    object.addText("config", inspected.config).addText("config_source", inspected.configSource);
+    object.addText("config", inspected.info.config)
+        .addText("config_source", nameOf(inspected.info.configSource));
   }
   if (shown == Shown::Ptx) {
-    object.addText("kernel_key", inspected.kernelKey).addText("ptx", inspected.ptx);
+    object.addText("kernel_key", inspected.info.kernelKey).addText("ptx", inspected.info.ptx);
   }
   console.printLine(object);
 }

@@ -7,13 +7,13 @@
 #include "fp8jit/engine.h"
 #include "generator/generate.h"
 #include "runtime/compiler.h"
+#include "support/warning.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,8 +55,8 @@ public:
   struct Parts {
     TemplateLibrary templates;
     std::shared_ptr<Compiler> compiler;
-    std::shared_ptr<Store> store;                   ///< null: nothing is looked up or kept
-    std::function<void(llvm::StringRef)> onWarning; ///< may be empty
+    std::shared_ptr<Store> store; ///< null: nothing is looked up or kept
+    WarningSink onWarning;        ///< may be empty
   };
   explicit KernelBuilder(Parts parts);
   ~KernelBuilder();

@@ -9,15 +9,10 @@
 
 namespace fp8jit {
 
-static std::string finish(llvm::SHA256 &hasher) {
-  const auto digest = hasher.final();
-  return llvm::toHex(digest, /*LowerCase=*/true);
-}
-
-std::string sha256Hex(llvm::StringRef bytes) {
+std::string sha256(llvm::StringRef bytes) {
   llvm::SHA256 hasher;
   hasher.update(bytes);
-  return finish(hasher);
+  return hasher.final().str();
 }
 
 std::string sha256HexOfParts(llvm::ArrayRef<llvm::StringRef> parts) {
@@ -28,7 +23,7 @@ std::string sha256HexOfParts(llvm::ArrayRef<llvm::StringRef> parts) {
     hasher.update(llvm::ArrayRef<std::uint8_t>(length));
     hasher.update(part);
   }
-  return finish(hasher);
+  return llvm::toHex(hasher.final(), /*LowerCase=*/true);
 }
 
 } // namespace fp8jit

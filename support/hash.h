@@ -1,4 +1,4 @@
-// SHA-256 as lower-case hexadecimal text. Main entries: sha256Hex, sha256HexOfParts.
+// SHA-256, the one digest of keys and payloads. Main entries: sha256, sha256HexOfParts.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -8,8 +8,8 @@
 
 namespace fp8jit {
 
-/// The SHA-256 of `bytes`, 64 hex digits; what `sha256sum` prints for a file of these bytes.
-std::string sha256Hex(llvm::StringRef bytes);
+/// The SHA-256 of `bytes`: 32 raw bytes.
+std::string sha256(llvm::StringRef bytes);
 
 /// One SHA-256 over a list of texts, 64 hex digits. Each part enters as its length (8 bytes,
 /// little endian) and its bytes, so ("ab", "c") and ("a", "bc") differ.

@@ -1,11 +1,16 @@
 #include "support/hash.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace fp8jit {
 namespace {
+
+std::string sha256Hex(llvm::StringRef bytes) {
+  return llvm::toHex(sha256(bytes), /*LowerCase=*/true);
+}
 
 TEST(HashTest, GivesTheVectorsOfTheStandard) {
   EXPECT_EQ(sha256Hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
