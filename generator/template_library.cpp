@@ -2,14 +2,14 @@
 #include "generator/embedded_texts.h"
 #include "generator/generate.h"
 #include "support/error.h"
+#include "support/hash.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 
 #include <map>
+#include <vector>
 
 namespace fp8jit {
 
@@ -18,14 +18,13 @@ struct TemplateLibrary::Contents {
   std::string hash;
 };
 
-/// Names and texts with their lengths, so that no two sets of files hash alike by shifting bytes.
 static std::string hashTexts(const std::map<std::string, std::string, std::less<>> &texts) {
-  llvm::SHA256 hasher;
+  std::vector<llvm::StringRef> parts;
   for (const auto &[name, text] : texts) {
-    hasher.update(std::to_string(name.size()) + ":" + name);
-    hasher.update(std::to_string(text.size()) + ":" + text);
+    parts.emplace_back(name);
+    parts.emplace_back(text);
   }
-  return llvm::toHex(hasher.final(), /*LowerCase=*/true);
+  return sha256HexOfParts(parts);
 }
 
 TemplateLibrary TemplateLibrary::embedded() {
@@ -72,7 +71,7 @@ llvm::Expected<TemplateLibrary> TemplateLibrary::fromDirectory(llvm::StringRef d
 }
 
 llvm::Expected<llvm::StringRef> TemplateLibrary::text(llvm::StringRef name) const {
-  const auto entry = contents_->texts.find(std::string_view(name.data(), name.size()));
+  const auto entry = contents_->texts.find(std::string_view(name));
   if (entry == contents_->texts.end()) {
     return fail(ErrorCode::NotFound, "template " + name + " does not exist");
   }
