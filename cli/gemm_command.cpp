@@ -9,6 +9,7 @@
 #include "cli/tensor_convert.h"
 #include "generator/config.h"
 #include "runtime/engine_internals.h"
+#include "support/quote.h"
 #include "support/tensor_file.h"
 #include "tuner/test_data.h"
 #include "tuner/tuner.h"
@@ -40,7 +41,7 @@ static llvm::Expected<OnMiss> readOnMiss(const Arguments &arguments) {
     return OnMiss::Fail;
   }
   return fail(ErrorCode::InvalidArgument,
-              "flag --on-miss: found '" + text + "', expected default, tune or fail");
+              "flag --on-miss: found " + quoteText(text) + ", expected default, tune or fail");
 }
 
 static llvm::Expected<GemmRequest> readRequest(const Arguments &arguments) {
@@ -121,21 +122,6 @@ static llvm::Expected<GemmOperands> makeOperands(Engine &engine, const GemmReque
   return GemmOperands{std::move(*a), std::move(*b), request.alpha};
 }
 
-static std::int64_t resultBytes(const GemmProblem &problem) {
-  switch (problem.d) {
-  case Format::E4M3:
-  case Format::E5M2:
-    return problem.m * problem.n;
-  case Format::BF16:
-  case Format::F16:
-    return problem.m * problem.n * 2;
-  case Format::F32:
-  case Format::None:
-    return problem.m * problem.n * 4;
-  }
-  return 0;
-}
-
 /// Adds the errors to `report`; true if they are within the tolerance.
 static llvm::Expected<bool> addCheck(Device &device, const GemmProblem &problem,
                                      const GemmOperands &operands,
@@ -176,13 +162,14 @@ struct GemmRun {
 static llvm::Expected<GemmRun> launch(Engine &engine, const GemmRequest &request,
                                       const GemmOperands &operands, Progress &progress) {
   Device &device = engine.internals().device();
+  const GemmProblem &problem = request.problem;
   llvm::Expected<DeviceBuffer> result =
-      device.allocate(static_cast<std::size_t>(resultBytes(request.problem)));
+      device.allocate(static_cast<std::size_t>(problem.m * problem.n * elementBytes(problem.d)));
   if (!result) {
     return result.takeError();
   }
   progress.update(1, 4, "compile");
-  llvm::Expected<Kernel> kernel = toExpected(engine.prepare(request.problem, request.config));
+  llvm::Expected<Kernel> kernel = toExpected(engine.prepare(problem, request.config));
   if (!kernel) {
     return kernel.takeError();
   }

@@ -52,7 +52,7 @@ std::vector<std::uint8_t> roundFloats(const HostTensor &tensor, Format format) {
       (format == Format::BF16 && tensor.type == ElementType::BF16)) {
     return tensor.bytes;
   }
-  std::vector<std::uint8_t> bytes(count * (format == Format::F32 ? 4 : 2));
+  std::vector<std::uint8_t> bytes(count * static_cast<std::size_t>(elementBytes(format)));
   for (std::size_t i = 0; i < count; ++i) {
     const float value = readFloat(tensor.type, tensor.bytes, i);
     if (format == Format::F32) {

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "generator/config.h"
 #include "generator/problem_text.h"
 #include "support/files.h"
 #include "tuner/tuner.h"
@@ -10,8 +11,6 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace fp8jit {
-
-static constexpr std::uint64_t kMostCandidates = 24; // what the generator offers at most
 
 namespace {
 

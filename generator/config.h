@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cstddef>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,8 +39,11 @@ llvm::Error checkSupported(const Problem &problem, const GpuProfile &profile);
 /// InvalidArgument.
 llvm::Error checkConfig(const Problem &problem, const Config &config, const GpuProfile &profile);
 
-/// The configurations offered to tuning: at most 24, by rules, in a fixed order, each passing
-/// checkConfig. `problem` must pass checkSupported.
+/// How many configurations are offered for one problem at the most.
+inline constexpr std::size_t kMostCandidates = 24;
+
+/// The configurations offered to tuning: at most kMostCandidates, by rules, in a fixed order, each
+/// passing checkConfig. `problem` must pass checkSupported.
 std::vector<Config> candidateConfigs(const Problem &problem, const GpuProfile &profile);
 
 /// The configuration used without tuning; one of candidateConfigs.

@@ -8,10 +8,6 @@
 
 namespace fp8jit {
 
-int elementBytesOf(const QuantProblem &problem) {
-  return problem.x == Format::BF16 ? 2 : 4;
-}
-
 static llvm::Error invalid(const Config &config, const llvm::Twine &reason) {
   return fail(ErrorCode::InvalidArgument, "config '" + printConfig(config) + "' " + reason);
 }
@@ -53,7 +49,7 @@ static llvm::Error checkGemmConfig(const GemmConfig &config, const GpuProfile &p
 /// Lanes, passes and tiles have to come out even; see the static assertions of the templates.
 static llvm::Error checkUnits(const QuantProblem &problem, const QuantConfig &config) {
   const int lanes = config.threadsPerUnit();
-  const int vectors = 128 / (config.vectorBytes / elementBytesOf(problem));
+  const int vectors = 128 / (config.vectorBytes / elementBytes(problem.x));
   switch (problem.s) {
   case ScaleUnit::Tensor:
     return config.unitsPerBlock <= 8 ? llvm::Error::success()
@@ -85,18 +81,18 @@ static llvm::Error checkQuantConfig(const QuantProblem &problem, const QuantConf
                    "is not valid, expected 32 to 1024 threads in whole warps, 16, 8, 4 or 2 "
                    "bytes per vector and at least one unit");
   }
-  if (config.vectorBytes < elementBytesOf(problem) || config.vectorBytes > widest) {
+  if (config.vectorBytes < elementBytes(problem.x) || config.vectorBytes > widest) {
     return invalid(config, llvm::formatv("has {0} bytes per vector, expected {1} to {2}",
-                                         config.vectorBytes, elementBytesOf(problem), widest)
+                                         config.vectorBytes, elementBytes(problem.x), widest)
                                .str());
   }
   return checkUnits(problem, config);
 }
 
 int widestVectorBytes(const QuantProblem &problem) {
-  const int elementBytes = elementBytesOf(problem);
+  const int bytesX = elementBytes(problem.x);
   int bytes = 16;
-  while (bytes > elementBytes && problem.n % (bytes / elementBytes) != 0) {
+  while (bytes > bytesX && problem.n % (bytes / bytesX) != 0) {
     bytes /= 2;
   }
   return bytes;

@@ -5,9 +5,6 @@
 
 namespace fp8jit {
 
-/// Bytes of an element of X.
-int elementBytesOf(const QuantProblem &problem);
-
 /// The widest load that no row of X ends inside, 16 bytes or less, given a 16-byte aligned X.
 int widestVectorBytes(const QuantProblem &problem);
 

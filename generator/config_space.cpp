@@ -10,10 +10,7 @@
 
 namespace fp8jit {
 
-static constexpr std::size_t kMostCandidates = 24;
 static constexpr int kGroupM = 8;
-/// Reserved by the driver in every block (CUDA programming guide, shared memory of compute 8.9).
-static constexpr int kReservedSmem = 1024;
 
 namespace {
 
@@ -61,8 +58,8 @@ static std::optional<GemmConfig> tileConfig(TileShape shape, Depth depth,
     return std::nullopt;
   }
   const int stageBytes = config->smemBytes() / config->stages;
-  const int room =
-      depth == Depth::Deep ? profile.smemPerBlockOptin : profile.smemPerSm / 2 - kReservedSmem;
+  const int room = depth == Depth::Deep ? profile.smemPerBlockOptin
+                                        : profile.smemPerSm / 2 - kReservedSmemPerBlock;
   config->stages = std::min(depth == Depth::Deep ? 4 : 3, room / stageBytes);
   return config->stages >= 2 ? config : std::nullopt;
 }
@@ -114,7 +111,7 @@ static GemmConfig defaultGemmConfig(const GemmProblem &problem, const GpuProfile
 
 static std::vector<Config> quantCandidates(const QuantProblem &problem) {
   const int vectorBytes = widestVectorBytes(problem);
-  const int vectors = 128 / (vectorBytes / elementBytesOf(problem));
+  const int vectors = 128 / (vectorBytes / elementBytes(problem.x));
   std::vector<Config> configs;
   const auto offer = [&](int threads, int units) {
     configs.emplace_back(QuantConfig{threads, vectorBytes, units});
@@ -158,7 +155,7 @@ static std::vector<Config> quantCandidates(const QuantProblem &problem) {
 /// One of quantCandidates for every problem.
 static QuantConfig defaultQuantConfig(const QuantProblem &problem) {
   const int vectorBytes = widestVectorBytes(problem);
-  const int elements = vectorBytes / elementBytesOf(problem);
+  const int elements = vectorBytes / elementBytes(problem.x);
   switch (problem.s) {
   case ScaleUnit::Tensor:
     return {.threads = 256, .vectorBytes = vectorBytes, .unitsPerBlock = 2};

@@ -83,7 +83,7 @@ static Parts partsOf(const QuantProblem &problem, QuantConfig config, PointerAli
   const bool isBf16 = problem.x == Format::BF16;
   const bool isLanes = problem.s != ScaleUnit::Tensor && config.threadsPerUnit() <= 32;
   if (alignment == PointerAlignment::Element) {
-    config.vectorBytes = elementBytesOf(problem);
+    config.vectorBytes = elementBytes(problem.x);
   }
   return {
       .root = quantRoot(problem),

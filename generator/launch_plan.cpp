@@ -36,7 +36,7 @@ static std::int64_t quantBlocks(const QuantProblem &problem, const QuantConfig &
   }
   switch (problem.s) {
   case ScaleUnit::Tensor: {
-    const std::int64_t elements = config.vectorBytes / (problem.x == Format::BF16 ? 2 : 4) *
+    const std::int64_t elements = config.vectorBytes / elementBytes(problem.x) *
                                   std::int64_t{config.threads} * config.unitsPerBlock;
     return entryIndex == 0 ? 1 : ceilDiv(problem.m * problem.n, elements);
   }

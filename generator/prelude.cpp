@@ -64,7 +64,7 @@ std::string preludeText(const QuantProblem &problem, const QuantConfig &config) 
   const llvm::StringRef units =
       problem.s == ScaleUnit::Tensor ? "vectors of X per thread" : "scale units of one block";
   const llvm::StringRef word = wordOf(config.vectorBytes);
-  const int elements = config.vectorBytes / elementBytesOf(problem);
+  const int elements = config.vectorBytes / elementBytes(problem.x);
   return preludeOf(
       "shared/quant_config.h",
       commented(intConstant("kN", problem.n), "columns of X") +

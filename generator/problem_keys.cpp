@@ -158,4 +158,8 @@ llvm::StringRef scaleUnitName(ScaleUnit unit) {
   return choiceName(kUnitChoices, static_cast<std::int64_t>(unit));
 }
 
+llvm::StringRef scaleLayoutName(ScaleLayout layout) {
+  return choiceName(kLayoutChoices, static_cast<std::int64_t>(layout));
+}
+
 } // namespace fp8jit

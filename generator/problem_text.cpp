@@ -198,6 +198,11 @@ std::int64_t bucketUpperEdge(std::int64_t m) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(m)));
 }
 
+Problem atBucketEdge(Problem problem) {
+  std::visit([](auto &any) { any.m = bucketUpperEdge(any.m); }, problem);
+  return problem;
+}
+
 std::string printBucketKey(const Problem &problem) {
   if (const auto *gemm = std::get_if<GemmProblem>(&problem)) {
     return printKeys("gemm", *gemm, "m<=" + std::to_string(bucketUpperEdge(gemm->m)));

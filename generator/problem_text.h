@@ -27,13 +27,17 @@ std::string printProblem(const QuantProblem &problem);
 /// InvalidArgument; Unsupported for a reserved `batch`.
 llvm::Error validateProblem(const Problem &problem);
 
-/// The words of the grammar, for messages: "e4m3", "none"; "1x128".
+/// The words of the grammar, for messages: "e4m3", "none"; "1x128"; "row4".
 llvm::StringRef formatName(Format format);
 llvm::StringRef scaleUnitName(ScaleUnit unit);
+llvm::StringRef scaleLayoutName(ScaleLayout layout);
 
 /// The m bucket that serves `m`: the upper edge, one of 1, 2, 4, ..., 8192, 2^31-1. m = 0 belongs
 /// to bucket 1.
 std::int64_t bucketUpperEdge(std::int64_t m);
+
+/// The same problem with m at the upper edge of its bucket.
+Problem atBucketEdge(Problem problem);
 
 /// The winner key: the canonical line with m replaced by its bucket, "gemm m<=64 n=...".
 std::string printBucketKey(const Problem &problem);

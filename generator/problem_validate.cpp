@@ -34,13 +34,6 @@ static bool isTensorOrRow(ScaleUnit unit) {
   return unit == ScaleUnit::Tensor || unit == ScaleUnit::Row;
 }
 
-static std::int64_t elementBytes(Format format) {
-  if (format == Format::F32) {
-    return 4;
-  }
-  return isFp8(format) ? 1 : 2;
-}
-
 static llvm::Error invalid(const llvm::Twine &message) {
   return fail(ErrorCode::InvalidArgument, message);
 }
@@ -110,10 +103,9 @@ static llvm::Error checkLayout(llvm::StringRef key, ScaleUnit unit, ScaleType ty
   if (isLegal) {
     return llvm::Error::success();
   }
-  constexpr const char *kLayoutNames[] = {"row", "row4", "mn", "packed", "swizzled"};
   return invalid(llvm::formatv("key {0}: found {1}, expected {2} with {3} scales of {4}", key,
-                               kLayoutNames[static_cast<int>(layout)], expected,
-                               isE8m0 ? "ue8m0" : "f32", scaleUnitName(unit)));
+                               scaleLayoutName(layout), expected, isE8m0 ? "ue8m0" : "f32",
+                               scaleUnitName(unit)));
 }
 
 /// Scale types that exist for a unit. `key` is st.

@@ -88,7 +88,7 @@ static llvm::Error checkProblem(const QuantProblem &p) {
 
 llvm::Error checkSupported(const Problem &problem, const GpuProfile &profile) {
   if (profile.arch != "89") {
-    return fail(ErrorCode::Unsupported, "target sm_" + llvm::Twine(profile.arch.data()) +
+    return fail(ErrorCode::Unsupported, "target sm_" + llvm::StringRef(profile.arch) +
                                             " is not supported by this build, expected sm_89");
   }
   return std::visit([](const auto &p) { return checkProblem(p); }, problem);

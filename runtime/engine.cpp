@@ -111,7 +111,7 @@ Result<void> Engine::quantize(const QuantProblem &problem, const QuantBuffers &b
 
 Result<Kernel> Engine::prepare(const Problem &problem, std::string_view config) {
   Internals::State &state = *internals_->state_;
-  const llvm::StringRef forced(config.data(), config.size());
+  const llvm::StringRef forced = config;
   if (llvm::Error error = state.check(problem)) {
     return toPublicError(std::move(error));
   }
@@ -165,8 +165,7 @@ Result<KernelInfo> Engine::describe(const Problem &problem, std::string_view con
   if (llvm::Error error = state.check(problem)) {
     return toPublicError(std::move(error));
   }
-  llvm::Expected<ConfigChoice> choice =
-      state.choose(*this, problem, {config.data(), config.size()}, MayTune::No);
+  llvm::Expected<ConfigChoice> choice = state.choose(*this, problem, config, MayTune::No);
   if (!choice) {
     return toPublicError(choice.takeError());
   }
@@ -214,7 +213,7 @@ Engine::Internals &Engine::internals() {
 }
 
 Result<Problem> parseProblemText(std::string_view text) {
-  return toResult(parseProblem({text.data(), text.size()}));
+  return toResult(parseProblem(text));
 }
 
 std::string problemText(const Problem &problem) {

@@ -12,21 +12,11 @@
 
 namespace fp8jit {
 
-Problem atBucketEdge(Problem problem) {
-  std::visit([](auto &any) { any.m = bucketUpperEdge(any.m); }, problem);
-  return problem;
-}
-
 Engine::Internals::State::State(Parts given)
     : parts(std::move(given)), builder({.templates = parts.templates,
                                         .compiler = parts.compiler,
                                         .store = parts.store,
-                                        .onWarning =
-                                            [sink = parts.onWarning](llvm::StringRef text) {
-                                              if (sink) {
-                                                sink(std::string_view(text.data(), text.size()));
-                                              }
-                                            }}),
+                                        .onWarning = parts.onWarning}),
       workspaces(std::make_shared<WorkspacePool>(parts.device)) {}
 
 Engine::Internals::Internals(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {}
@@ -57,10 +47,10 @@ llvm::Expected<WinnerKey> Engine::Internals::winnerKey(const Problem &problem) c
   if (!identity) {
     return identity.takeError();
   }
-  const llvm::StringRef arch(profile().arch.data(), profile().arch.size());
   return WinnerKey{.problem = printBucketKey(problem),
                    .target = device().targetText(),
-                   .toolchain = toolchainText(*identity, arch, builder().templates().hash())};
+                   .toolchain =
+                       toolchainText(*identity, profile().arch, builder().templates().hash())};
 }
 
 void Engine::Internals::forgetChoice(const Problem &problem) {

@@ -45,9 +45,6 @@ struct ServedKernel {
 /// Whether a miss may start the tuner of the engine.
 enum class MayTune : bool { No, Yes };
 
-/// The same problem with m at the upper edge of its bucket.
-Problem atBucketEdge(Problem problem);
-
 struct Engine::Internals::State {
   explicit State(Parts given);
 

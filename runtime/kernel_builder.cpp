@@ -93,7 +93,7 @@ llvm::Expected<PlannedKernel> KernelBuilder::plan(const Problem &problem, const 
   if (!identity) {
     return identity.takeError();
   }
-  std::string key = kernelKey(source->text, {profile.arch.data(), profile.arch.size()}, *identity);
+  std::string key = kernelKey(source->text, profile.arch, *identity);
   return PlannedKernel{.key = std::move(key), .source = std::move(*source)};
 }
 
@@ -161,7 +161,7 @@ llvm::Expected<SharedBuild> KernelBuilder::lookUpOrCompile(PlannedKernel planned
       return SharedBuild(std::move(built));
     }
   }
-  const llvm::StringRef arch(profile.arch.data(), profile.arch.size());
+  const llvm::StringRef arch = profile.arch;
   llvm::Expected<CompiledProgram> program =
       parts_.compiler->compile({.source = source.text, .options = compileOptions(arch)});
   if (!program) {

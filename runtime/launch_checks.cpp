@@ -21,22 +21,6 @@ struct Argument {
 
 } // namespace
 
-static unsigned elementBytes(Format format) {
-  switch (format) {
-  case Format::E4M3:
-  case Format::E5M2:
-    return 1;
-  case Format::BF16:
-  case Format::F16:
-    return 2;
-  case Format::F32:
-    return 4;
-  case Format::None:
-    break;
-  }
-  return 1;
-}
-
 static std::uint64_t area(std::int64_t rows, std::int64_t columns) {
   return static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns);
 }
@@ -81,7 +65,7 @@ static llvm::Error overlapFailure(const Argument &result, const Argument &operan
 llvm::Error checkGemmBuffers(const GemmProblem &problem, const GemmBuffers &buffers) {
   const unsigned scaleAlignment =
       problem.st == ScaleType::UE8M0 && problem.la != ScaleLayout::Packed ? 1 : 4;
-  const unsigned bytesD = elementBytes(problem.d);
+  const auto bytesD = static_cast<unsigned>(elementBytes(problem.d));
   const Argument d = {"d", buffers.d, bytesD, area(problem.m, problem.n) * bytesD};
   if (!isGood(d)) {
     return pointerFailure(d);
@@ -107,7 +91,7 @@ llvm::Error checkGemmBuffers(const GemmProblem &problem, const GemmBuffers &buff
 }
 
 llvm::Error checkQuantBuffers(const QuantProblem &problem, const QuantBuffers &buffers) {
-  const unsigned bytesX = elementBytes(problem.x);
+  const auto bytesX = static_cast<unsigned>(elementBytes(problem.x));
   const unsigned scaleAlignment =
       problem.st == ScaleType::UE8M0 && problem.l != ScaleLayout::Packed ? 1 : 4;
   const Argument x = {"x", buffers.x, bytesX, area(problem.m, problem.n) * bytesX};

@@ -12,10 +12,6 @@
 
 namespace fp8jit {
 
-/// Dynamic shared memory that needs no permission (CUDA C++ programming guide, compute
-/// capabilities).
-static constexpr unsigned kSmemWithoutOptin = 48 << 10;
-
 int ptxVersionOfDriver(int driverVersion) {
   // {CUDA version, PTX version it brought}, newest first.
   static constexpr std::array<std::pair<int, int>, 11> kVersions = {{{13010, 91},
@@ -124,7 +120,7 @@ int LoadedKernel::findEntries() {
           api.kernelGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, device_->handle());
     }
     const auto smemBytes = static_cast<unsigned>(entry.smemBytes);
-    if (result == CUDA_SUCCESS && smemBytes > kSmemWithoutOptin) {
+    if (result == CUDA_SUCCESS && entry.smemBytes > kDefaultSmemPerBlock) {
       result = api.kernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                       entry.smemBytes, kernel, device_->handle());
     }

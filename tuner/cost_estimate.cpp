@@ -20,8 +20,6 @@ constexpr double kPromotionShare = 0.32;
 constexpr double kL2Efficiency = 0.93;
 /// Of the smaller of compute and DRAM time, what the larger does not hide.
 constexpr double kUnhiddenShare = 0.15;
-/// Shared memory that the driver reserves per block.
-constexpr double kReservedSmemBytes = 1024;
 constexpr double kSmemBytesPerCycle = 128;
 constexpr double kL2BytesPerCyclePerSm = 64;
 constexpr double kStoreBytesPerCycle = 32;
@@ -52,7 +50,8 @@ static double ceilOf(double value, double step) {
 static double occupancyOf(const GemmConfig &config, const GpuProfile &profile) {
   const double accumulators = static_cast<double>(config.tileM) * config.tileN / config.threads();
   const double registers = std::min(255.0, 2 * accumulators + kOtherRegisters);
-  const double bySmem = profile.smemPerSm / (config.smemBytes() + kReservedSmemBytes);
+  const double bySmem =
+      static_cast<double>(profile.smemPerSm) / (config.smemBytes() + kReservedSmemPerBlock);
   const double byRegisters = profile.regsPerSm / (registers * config.threads());
   const double byThreads = static_cast<double>(profile.maxThreadsPerSm) / config.threads();
   return std::max(1.0, std::floor(std::min({bySmem, byRegisters, byThreads,
@@ -68,9 +67,7 @@ static GemmShape shapeOf(const GemmProblem &problem, const GemmConfig &config,
                   .tileN = static_cast<double>(config.tileN),
                   .tileK = static_cast<double>(config.tileK),
                   .paddedM = 16 * ceilOf(config.tileM, 16),
-                  .outputBytes = problem.d == Format::F32                                ? 4.0
-                                 : problem.d == Format::BF16 || problem.d == Format::F16 ? 2.0
-                                                                                         : 1.0,
+                  .outputBytes = static_cast<double>(elementBytes(problem.d)),
                   .smCount = static_cast<double>(profile.smCount),
                   .cyclesPerNs = profile.clockMhz / 1000.0,
                   .occupancy = occupancyOf(config, profile),
@@ -152,10 +149,10 @@ static CostEstimate estimateGemm(const GemmProblem &problem, const GemmConfig &c
 
 /// Elements that one block of a quantization kernel handles.
 static double elementsPerBlock(const QuantProblem &problem, const QuantConfig &config,
-                               double elementBytes) {
+                               double bytesX) {
   switch (problem.s) {
   case ScaleUnit::Tensor:
-    return config.threads * config.unitsPerBlock * (config.vectorBytes / elementBytes);
+    return config.threads * config.unitsPerBlock * (config.vectorBytes / bytesX);
   case ScaleUnit::Row:
     return static_cast<double>(problem.n) * config.unitsPerBlock;
   case ScaleUnit::Block1x128:
@@ -170,11 +167,11 @@ static double elementsPerBlock(const QuantProblem &problem, const QuantConfig &c
 
 static CostEstimate estimateQuant(const QuantProblem &problem, const QuantConfig &config,
                                   const GpuProfile &profile) {
-  const double elementBytes = problem.x == Format::F32 ? 4 : 2;
+  const double bytesX = elementBytes(problem.x);
   const double elements = static_cast<double>(std::max<std::int64_t>(problem.m, 1)) *
                           static_cast<double>(std::max<std::int64_t>(problem.n, 1));
   const double reads = problem.s == ScaleUnit::Tensor && problem.sc == ScaleSource::Amax ? 2 : 1;
-  const double perBlock = std::max(1.0, elementsPerBlock(problem, config, elementBytes));
+  const double perBlock = std::max(1.0, elementsPerBlock(problem, config, bytesX));
   const double cyclesPerNs = profile.clockMhz / 1000.0;
   const double residents =
       std::max(1.0, std::min(static_cast<double>(profile.maxThreadsPerSm / config.threads),
@@ -184,11 +181,11 @@ static CostEstimate estimateQuant(const QuantProblem &problem, const QuantConfig
   cost.waves = std::ceil(cost.tiles / (residents * profile.smCount));
   // Each thread loads its vectors one after the other; a wave lasts for as many latencies.
   const double vectorsPerThread =
-      std::ceil(perBlock * elementBytes / config.vectorBytes / config.threads);
+      std::ceil(perBlock * bytesX / config.vectorBytes / config.threads);
   const double waveCycles =
       kPrologueCycles / 2 + kDramLatencyCycles + vectorsPerThread * kCyclesPerVector;
   cost.computeNs = reads * cost.waves * waveCycles / cyclesPerNs;
-  cost.dramNs = elements * (elementBytes * reads + 1) / (profile.dramBytesPerNs * kDramEfficiency);
+  cost.dramNs = elements * (bytesX * reads + 1) / (profile.dramBytesPerNs * kDramEfficiency);
   cost.totalNs = combine(cost.computeNs, cost.dramNs);
   return cost;
 }

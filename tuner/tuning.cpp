@@ -23,13 +23,6 @@ static constexpr double kMostLaunches = 50;
 /// Compilation scales to about two threads, and the caller may have use for the rest.
 static constexpr int kCompileThreads = 2;
 
-/// The problem with m at the upper edge of its bucket, for which candidates are made and ranked:
-/// cost grows with m, so the edge is what a bucket is tuned for.
-static Problem atEdge(Problem problem) {
-  std::visit([](auto &any) { any.m = bucketUpperEdge(any.m); }, problem);
-  return problem;
-}
-
 Tuning::Tuning(Engine &engine, const Problem &problem, const TuneOptions &options, WinnerKey key)
     : engine_(engine), internals_(engine.internals()), problem_(problem), options_(options),
       key_(std::move(key)),
@@ -60,7 +53,8 @@ void Tuning::progress(llvm::StringRef step, const TuningCandidate &candidate, in
 
 void Tuning::rank() {
   const GpuProfile &profile = internals_.profile();
-  const Problem edge = atEdge(problem_);
+  // Cost grows with m, so the edge is what a bucket is tuned for.
+  const Problem edge = atBucketEdge(problem_);
   for (RankedConfig &ranked : rankConfigs(edge, candidateConfigs(edge, profile), profile)) {
     TuningCandidate candidate;
     candidate.config = ranked.config;

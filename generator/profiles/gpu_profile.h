@@ -29,6 +29,13 @@ struct GpuProfile {
   int maxBlocksPerSm = 24;
 };
 
+/// Limits that all GPUs of the table share (CUDA programming guide, technical specifications per
+/// compute capability): threads of a block; shared memory of a block, static and dynamic, that no
+/// attribute has to allow; shared memory of every block that the driver keeps for itself.
+inline constexpr int kMaxThreadsPerBlock = 1024;
+inline constexpr int kDefaultSmemPerBlock = 48 * 1024;
+inline constexpr int kReservedSmemPerBlock = 1024;
+
 inline constexpr std::array kGpuProfiles = {
     GpuProfile{.name = "NVIDIA L40S",
                .arch = "89",

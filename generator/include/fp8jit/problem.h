@@ -10,6 +10,23 @@ namespace fp8jit {
 /// Element formats of operands, results and scales.
 enum class Format : std::uint8_t { None, E4M3, E5M2, BF16, F16, F32 };
 
+/// Bytes of one element: what sizes and alignments of buffers follow from; 0 for None.
+constexpr int elementBytes(Format format) {
+  switch (format) {
+  case Format::None:
+    return 0;
+  case Format::E4M3:
+  case Format::E5M2:
+    return 1;
+  case Format::BF16:
+  case Format::F16:
+    return 2;
+  case Format::F32:
+    return 4;
+  }
+  return 0;
+}
+
 /// The unit that shares one dequantization scale.
 enum class ScaleUnit : std::uint8_t { Tensor, Row, Block1x128, Block128x128, Block1x32 };
 
