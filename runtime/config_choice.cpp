@@ -25,8 +25,7 @@ llvm::Expected<ConfigChoice> forcedChoice(const Problem &problem, llvm::StringRe
                       .kernelKey = {}};
 }
 
-static Provenance provenanceOf(llvm::StringRef text) {
-  // Imported times were taken elsewhere, so nothing here has measured them.
+Provenance provenanceOf(llvm::StringRef text) {
   return text == "measured" ? Provenance::Measured : Provenance::Modelled;
 }
 
@@ -54,8 +53,8 @@ static std::optional<ConfigChoice> winnerOfAnyCompiler(const Engine::Internals &
                                                        llvm::ArrayRef<std::string> targets) {
   const GpuProfile &profile = internals.profile();
   const std::string bucket = printBucketKey(problem);
-  const std::string toolchain = toolchainText("", {profile.arch.data(), profile.arch.size()},
-                                              internals.builder().templates().hash());
+  const std::string toolchain =
+      toolchainText("", profile.arch, internals.builder().templates().hash());
   const std::vector<ListedWinner> rows = internals.store()->listWinners();
   for (const std::string &target : targets) {
     for (const ListedWinner &row : rows) {

@@ -21,6 +21,10 @@ struct ConfigChoice {
   std::string kernelKey; ///< of a winner: its binary, which needs no compiler; else empty
 };
 
+/// What the provenance of a stored winner means here: imported times were taken elsewhere, so
+/// nothing on this device has measured them.
+Provenance provenanceOf(llvm::StringRef text);
+
 /// Reads and checks a configuration given by the caller. Errors: InvalidArgument.
 llvm::Expected<ConfigChoice> forcedChoice(const Problem &problem, llvm::StringRef text,
                                           const GpuProfile &profile);

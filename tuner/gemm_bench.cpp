@@ -52,7 +52,7 @@ private:
 static constexpr float kAlpha = 0.75F;
 
 static std::size_t outputBytes(const GemmProblem &problem) {
-  return static_cast<std::size_t>(problem.m * problem.n) * (problem.d == Format::F32 ? 4 : 2);
+  return static_cast<std::size_t>(problem.m * problem.n * elementBytes(problem.d));
 }
 
 llvm::Error GemmBench::prepare(std::uint64_t seed) {
@@ -152,9 +152,7 @@ std::uint64_t GemmBench::sampledBlocks(const LoadedKernel &kernel) const {
   }
   const std::int64_t workPerBlock =
       std::max<std::int64_t>(1, std::int64_t{config->tileM} * config->tileN * timeProblem_.k);
-  const std::int64_t wave = device_->profile().smCount;
-  return static_cast<std::uint64_t>(std::clamp(
-      kSampledGemmWork / workPerBlock, kFewestSampledBlocks, std::max(wave, kFewestSampledBlocks)));
+  return blocksFor(kSampledGemmWork, workPerBlock);
 }
 
 llvm::Expected<std::unique_ptr<TrialBench>>

@@ -214,10 +214,7 @@ std::uint64_t QuantBench::sampledBlocks(const LoadedKernel &kernel) const {
       std::max<std::int64_t>(1, *std::max_element(grids->begin(), grids->end()));
   const std::int64_t workPerBlock =
       std::max<std::int64_t>(1, timeProblem_.m * timeProblem_.n / blocks);
-  const std::int64_t wave = device_->profile().smCount;
-  return static_cast<std::uint64_t>(std::clamp(kSampledQuantWork / workPerBlock,
-                                               kFewestSampledBlocks,
-                                               std::max(wave, kFewestSampledBlocks)));
+  return blocksFor(kSampledQuantWork, workPerBlock);
 }
 
 llvm::Expected<std::unique_ptr<TrialBench>>

@@ -3,6 +3,7 @@
 
 #include "generator/problem_text.h"
 #include "support/abi/emulator_table.h"
+#include "tuner/trial_limits.h"
 
 #include <algorithm>
 
@@ -111,6 +112,12 @@ llvm::Expected<double> TrialBench::timeNs(const LoadedKernel &kernel, int launch
     return elapsed.takeError();
   }
   return *elapsed / launches;
+}
+
+std::uint64_t TrialBench::blocksFor(std::int64_t work, std::int64_t workPerBlock) const {
+  const std::int64_t most =
+      std::max(std::int64_t{device_->profile().smCount}, kFewestSampledBlocks);
+  return static_cast<std::uint64_t>(std::clamp(work / workPerBlock, kFewestSampledBlocks, most));
 }
 
 llvm::Expected<DeviceBuffer> TrialBench::allocateOutput(std::size_t bytes) {

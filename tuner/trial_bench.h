@@ -63,6 +63,10 @@ protected:
   /// Blocks to run of such a launch on an emulated device.
   virtual std::uint64_t sampledBlocks(const LoadedKernel &kernel) const = 0;
 
+  /// How many blocks of `workPerBlock` make `work`: at least kFewestSampledBlocks, at most one per
+  /// SM.
+  std::uint64_t blocksFor(std::int64_t work, std::int64_t workPerBlock) const;
+
   /// Device memory with `bytes`, and behind them a guard.
   llvm::Expected<DeviceBuffer> allocateOutput(std::size_t bytes);
   llvm::Expected<DeviceBuffer> upload(const void *data, std::size_t bytes);

@@ -44,8 +44,7 @@ static std::optional<TuneReport> storedReport(Engine::Internals &internals, cons
   report.kernelKey = winner->kernelKey;
   report.timeUs = winner->timeNs / 1000;
   report.margin = winner->margin;
-  report.provenance =
-      winner->provenance == "measured" ? Provenance::Measured : Provenance::Modelled;
+  report.provenance = provenanceOf(winner->provenance);
   report.isFromCache = true;
   for (const Trial &trial : internals.store()->findTrials(key)) {
     report.candidates.push_back({.config = trial.config,
