@@ -11,21 +11,15 @@
 
 namespace fp8jit {
 
-/// NVRTC's target for a compute capability: the architecture-specific one from Hopper on, because
-/// the tensor-core instructions of those generations exist only there.
-static std::string archOf(int major, int minor) {
-  return llvm::formatv("{0}{1}{2}", major, minor, major >= 9 ? "a" : "").str();
-}
-
 /// The row of the table that comes nearest to a device: by name, by architecture, or the first of
 /// the same or the next older generation.
 static GpuProfile nearestProfile(llvm::StringRef deviceName, llvm::StringRef arch, int major) {
   for (const GpuProfile &profile : kGpuProfiles) {
-    if (deviceName.contains(llvm::StringRef(profile.name.data(), profile.name.size()))) {
+    if (deviceName.contains(profile.name)) {
       return profile;
     }
   }
-  const GpuProfile *best = findProfileByArch(std::string_view(arch.data(), arch.size()));
+  const GpuProfile *best = findProfileByArch(arch);
   if (best != nullptr) {
     return *best;
   }

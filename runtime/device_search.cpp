@@ -41,6 +41,10 @@ llvm::Expected<DeviceName> parseDeviceName(llvm::StringRef name) {
                             name));
 }
 
+std::string archOf(int major, int minor) {
+  return llvm::formatv("{0}{1}{2}", major, minor, major >= 9 ? "a" : "").str();
+}
+
 std::string emulatorLibraryPath(const DeviceSearch &search) {
   if (!search.emulatorLibrary.empty()) {
     return search.emulatorLibrary;
@@ -96,8 +100,7 @@ static llvm::Expected<std::vector<std::string>> deviceNames(const Driver &driver
     if (result == CUDA_SUCCESS) {
       result = api.deviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     }
-    names.push_back(
-        llvm::formatv("emulator:sm_{0}{1}{2}", major, minor, major >= 9 ? "a" : "").str());
+    names.push_back("emulator:sm_" + archOf(major, minor));
   }
   if (result != CUDA_SUCCESS) {
     return fail(ErrorCode::NoDevice,

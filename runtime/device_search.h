@@ -22,6 +22,10 @@ struct DeviceName {
 /// Reads a device name; empty means "cuda:0". Errors: NoDevice naming the forms that exist.
 llvm::Expected<DeviceName> parseDeviceName(llvm::StringRef name);
 
+/// NVRTC's target for a compute capability, "89" or "90a": the architecture-specific one from
+/// Hopper on, because the tensor-core instructions of those generations exist only there.
+std::string archOf(int major, int minor);
+
 /// The library of the emulator: the one of `search`, else FP8JIT_EMULATOR, else
 /// libfp8jit-emulator.so in the folder of this code (executable or shared library) or in ../lib
 /// from it; if there is none, the last of these places, so that the load error names it.
