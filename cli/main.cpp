@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
@@ -31,6 +32,12 @@ static std::array<Command, 6> allCommands() {
           tuneCommand(),    inspectCommand(), cacheCommand()};
 }
 
+static std::string commandNames() {
+  return llvm::join(
+      llvm::map_range(allCommands(), [](const Command &command) { return command.spec->name; }),
+      ", ");
+}
+
 static std::string overview() {
   std::string text =
       "usage: fp8jit <command> ...\n\n"
@@ -47,8 +54,8 @@ static std::string overview() {
 
 static llvm::Expected<int> dispatch(llvm::ArrayRef<llvm::StringRef> words, Console &console) {
   if (words.empty()) {
-    return usageError("a command is missing, expected one of devices, gemm, quantize, tune, "
-                      "inspect, cache; see fp8jit --help");
+    return usageError("a command is missing, expected one of " + commandNames() +
+                      "; see fp8jit --help");
   }
   const llvm::StringRef name = words.front();
   if (name == "--help" || name == "-h" || name == "help") {
@@ -75,9 +82,8 @@ static llvm::Expected<int> dispatch(llvm::ArrayRef<llvm::StringRef> words, Conso
                   "command " + name + " is not in this build: " + later.whatWorks);
     }
   }
-  return usageError("unknown command " + quoteText(name) +
-                    ", expected one of devices, gemm, quantize, tune, inspect, cache; see fp8jit "
-                    "--help");
+  return usageError("unknown command " + quoteText(name) + ", expected one of " + commandNames() +
+                    "; see fp8jit --help");
 }
 
 static int runCommand(llvm::ArrayRef<llvm::StringRef> words) {

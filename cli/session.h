@@ -39,7 +39,7 @@ llvm::Expected<T> toExpected(Result<T> result) {
 }
 
 /// The same for calls without a value.
-llvm::Error toError(const Result<void> &result);
+[[nodiscard]] llvm::Error toError(const Result<void> &result);
 
 /// The words of --json output: winner, default, forced; measured, modelled, default.
 const char *nameOf(ConfigSource source);

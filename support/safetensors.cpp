@@ -71,7 +71,7 @@ static const DTypeRow *findDType(llvm::StringRef name) {
   return row == kDTypes.end() ? nullptr : row;
 }
 
-/// Elements of a shape times `elementBytes`, or nothing when it does not fit.
+/// Elements of a shape times `elementSize`, or nothing when it does not fit.
 static std::optional<std::int64_t> sizeOf(llvm::ArrayRef<std::int64_t> dims,
                                           std::int64_t elementSize) {
   const std::optional<std::int64_t> count = tensorBytes(ElementType::U8, dims);

@@ -26,16 +26,23 @@ llvm::Expected<HostTensor> readTensorFile(llvm::StringRef name) {
   return readNpy(name);
 }
 
+/// Only .npy files are written.
+static llvm::Error checkOutputName(llvm::StringRef name) {
+  return name.endswith(".npy")
+             ? llvm::Error::success()
+             : fail(ErrorCode::InvalidArgument, "file " + name + ": expected FILE.npy as output");
+}
+
 llvm::Error checkTensorOutput(llvm::StringRef name) {
-  if (!name.endswith(".npy")) {
-    return fail(ErrorCode::InvalidArgument, "file " + name + ": expected FILE.npy as output");
+  if (llvm::Error error = checkOutputName(name)) {
+    return error;
   }
   return checkWritable(name);
 }
 
 llvm::Error writeTensorFile(llvm::StringRef name, const HostTensor &tensor) {
-  if (!name.endswith(".npy")) {
-    return fail(ErrorCode::InvalidArgument, "file " + name + ": expected FILE.npy as output");
+  if (llvm::Error error = checkOutputName(name)) {
+    return error;
   }
   return writeNpy(name, tensor);
 }
