@@ -193,10 +193,9 @@ static T extremum(T a, T b) {
   const auto bitsA = std::bit_cast<Bits>(a);
   const auto bitsB = std::bit_cast<Bits>(b);
   const T equal = std::bit_cast<T>(IsMax ? bitsA & bitsB : bitsA | bitsB); // differ in sign only
-  const bool takesA = IsMax ? a > b : a < b;
-  const T ordered = a == b ? equal : takesA ? a : b;
-  const T value = a != a ? b : b != b ? a : ordered;
-  return canonical(value);
+  const T larger = (IsMax ? a > b : a < b) ? a : b; // b if either is NaN, as maxps and minps
+  const T ordered = a == b ? equal : larger;
+  return canonical(b != b ? a : ordered);
 }
 
 template <bool IsMax, bool Ftz>

@@ -3,6 +3,8 @@
 #include "emulator/exec/lane_ops.h"
 #include "emulator/exec/narrow_float.h"
 
+#include <emmintrin.h>
+
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
 
 /// What a comparison yields: ordered relations are false when an operand is NaN, unordered ones
@@ -48,16 +50,12 @@ static bool holds(T a, T b) {
   return false;
 }
 
-/// Collapses 32 lane results to a mask. Bytes of 0 or 1 keep the loop before it vectorisable.
+/// Collapses 32 lane results to a mask. Bytes of 0 or 0xff keep the loop before it vectorisable.
 static LaneMask toMask(const std::uint8_t *flags) {
-  LaneMask mask = 0;
-  for (unsigned i = 0; i < kLanes; i += 8) {
-    std::uint64_t eight;
-    __builtin_memcpy(&eight, flags + i, sizeof(eight));
-    // Gathers the lowest bit of each byte, byte 0 first.
-    mask |= static_cast<LaneMask>((eight * 0x0102040810204080ULL) >> 56) << i;
-  }
-  return mask;
+  const auto *halves = reinterpret_cast<const __m128i *>(flags);
+  const auto low = static_cast<LaneMask>(_mm_movemask_epi8(_mm_load_si128(halves)));
+  const auto high = static_cast<LaneMask>(_mm_movemask_epi8(_mm_load_si128(halves + 1)));
+  return low | (high << 16);
 }
 
 /// Reads operands of the comparison as the type that is compared.
@@ -95,16 +93,20 @@ static LaneMask compareLanes(Warp &warp, const Step &step, unsigned first) {
   using Storage = typename Operand<T>::Storage;
   const Storage *a = warp.lanes<const Storage>(step.operand[first]);
   const Storage *b = warp.lanes<const Storage>(step.operand[first + 1]);
-  std::uint8_t flags[kLanes];
+  alignas(16) std::uint8_t flags[kLanes];
   if (step.instruction->mods.ftz) {
     for (unsigned i = 0; i < kLanes; ++i) {
       flags[i] = holds<Relation, typename Operand<T>::Value>(Operand<T>::load(a[i], true),
-                                                             Operand<T>::load(b[i], true));
+                                                             Operand<T>::load(b[i], true))
+                     ? 0xff
+                     : 0;
     }
   } else {
     for (unsigned i = 0; i < kLanes; ++i) {
       flags[i] = holds<Relation, typename Operand<T>::Value>(Operand<T>::load(a[i], false),
-                                                             Operand<T>::load(b[i], false));
+                                                             Operand<T>::load(b[i], false))
+                     ? 0xff
+                     : 0;
     }
   }
   return toMask(flags);
