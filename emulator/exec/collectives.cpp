@@ -5,6 +5,7 @@
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
@@ -17,6 +18,13 @@ static bool isIn(LaneMask mask, unsigned lane) {
 /// Next if every set is complete, Park if lanes are missing, Stop if a lane is not in its own mask.
 static Outcome requireMembers(Warp &warp, const Step &step, LaneMask mask,
                               const std::uint32_t *members) {
+  std::uint32_t lacking = 0; // bits that not every member mask has
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    lacking |= ~members[lane];
+  }
+  if (mask == kAllLanes && lacking == 0) [[likely]] {
+    return Outcome::Next;
+  }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (!isIn(mask, lane)) {
       continue;
@@ -65,20 +73,24 @@ static void writeLanes(Warp &warp, std::uint32_t operand, const std::uint32_t *v
     return;
   }
   auto *destination = warp.lanes<std::uint32_t>(operand);
+  if (mask == kAllLanes) {
+    std::copy_n(values, kLanes, destination);
+    return;
+  }
   for (unsigned i = 0; i < kLanes; ++i) {
     destination[i] = isIn(mask, i) ? values[i] : destination[i];
   }
 }
 
 /// Source lane and validity of shfl for one lane (PTX ISA, "shfl.sync", pseudocode).
-static bool shuffleSource(ShuffleMode mode, unsigned lane, std::uint32_t b, std::uint32_t c,
-                          unsigned &source) {
+template <ShuffleMode Mode>
+static bool shuffleSource(unsigned lane, std::uint32_t b, std::uint32_t c, unsigned &source) {
   const std::uint32_t segment = (c >> 8) & 0x1fU;
   const std::uint32_t clamp = c & 0x1fU;
   const std::uint32_t offset = b & 0x1fU;
   const std::uint32_t maxLane = (lane & segment) | (clamp & ~segment);
   const std::uint32_t minLane = lane & segment;
-  switch (mode) {
+  switch (Mode) {
   case ShuffleMode::Up:
     source = lane - offset;
     return static_cast<std::int32_t>(lane - offset) >= static_cast<std::int32_t>(maxLane);
@@ -95,6 +107,7 @@ static bool shuffleSource(ShuffleMode mode, unsigned lane, std::uint32_t b, std:
   return false;
 }
 
+template <ShuffleMode Mode>
 static Outcome shuffle(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
   const std::uint32_t *sources = step.operands + instruction.numDst;
@@ -106,20 +119,39 @@ static Outcome shuffle(Warp &warp, const Step &step, LaneMask mask) {
   const auto *value = warp.lanes<const std::uint32_t>(sources[0]);
   const auto *b = warp.lanes<const std::uint32_t>(sources[1]);
   const auto *c = warp.lanes<const std::uint32_t>(sources[2]);
+  std::uint32_t sourceLanes[kLanes];
+  std::uint32_t validBits[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane) { // vectorised, which the gather below is not
+    unsigned source = lane;
+    const bool isValid = shuffleSource<Mode>(lane, b[lane], c[lane], source) & (source < kLanes);
+    sourceLanes[lane] = isValid ? source : lane;
+    validBits[lane] = isValid ? LaneMask{1} << lane : 0;
+  }
   std::uint32_t result[kLanes];
   LaneMask valid = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    unsigned source = lane;
-    const bool isValid =
-        shuffleSource(instruction.mods.shuffle, lane, b[lane], c[lane], source) && source < kLanes;
-    result[lane] = value[isValid ? source : lane];
-    valid |= LaneMask{isValid} << lane;
+    result[lane] = value[sourceLanes[lane]];
+    valid |= validBits[lane];
   }
   writeLanes(warp, step.operands[0], result, mask);
   if (instruction.numDst > 1) {
     writePredicate(warp, step.operands[1], valid, mask);
   }
   return Outcome::Next;
+}
+
+static Handler selectShuffle(ShuffleMode mode) {
+  switch (mode) {
+  case ShuffleMode::Up:
+    return &shuffle<ShuffleMode::Up>;
+  case ShuffleMode::Down:
+    return &shuffle<ShuffleMode::Down>;
+  case ShuffleMode::Bfly:
+    return &shuffle<ShuffleMode::Bfly>;
+  case ShuffleMode::Idx:
+    return &shuffle<ShuffleMode::Idx>;
+  }
+  return nullptr;
 }
 
 static Outcome vote(Warp &warp, const Step &step, LaneMask mask) {
@@ -240,7 +272,7 @@ static Outcome warpSync(Warp &warp, const Step &step, LaneMask mask) {
 Handler selectCollective(const Instruction &instruction) {
   switch (instruction.op) {
   case Op::Shfl:
-    return &shuffle;
+    return selectShuffle(instruction.mods.shuffle);
   case Op::VoteAll:
   case Op::VoteAny:
   case Op::VoteUni:
