@@ -29,15 +29,18 @@ static void spreadTransposed(const std::uint8_t *row, std::uint32_t *destination
 /// Spreads `count` matrices; `rowOf(i)` is the address of row i % 8 of matrix i / 8.
 template <typename RowOf>
 static void spreadMatrices(Warp &warp, const Step &step, unsigned count, RowOf rowOf) {
+  const bool isTransposed = step.instruction->mods.transpose;
   for (unsigned matrix = 0; matrix < count; ++matrix) {
     auto *destination = warp.lanes<std::uint32_t>(step.operands[matrix]);
-    for (unsigned r = 0; r < 8; ++r) {
-      const std::uint8_t *row = rowOf(8 * matrix + r);
-      if (step.instruction->mods.transpose) {
-        spreadTransposed(row, destination, r);
-      } else {
-        spreadRow(row, destination, r);
+    if (isTransposed) {
+      for (unsigned r = 0; r < 8; ++r) {
+        spreadTransposed(rowOf(8 * matrix + r), destination, r);
       }
+      continue;
+    }
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < 8; ++r) {
+      spreadRow(rowOf(8 * matrix + r), destination, r);
     }
   }
 }
