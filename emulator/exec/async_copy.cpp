@@ -61,14 +61,27 @@ static Outcome checkPartial(Warp &warp, const Step &step, const AccessRequest &s
   return Outcome::Next;
 }
 
+/// Calls act.operator()<Size>() with the cp-size as a constant, so that copies become plain moves.
+template <typename Act>
+static void withSize(std::uint32_t sizeBytes, Act act) {
+  switch (sizeBytes) {
+  case 4:
+    act.template operator()<4>();
+    break;
+  case 8:
+    act.template operator()<8>();
+    break;
+  default:
+    act.template operator()<16>();
+    break;
+  }
+}
+
 static void enqueue(Warp &warp, const Step &step, const Span &destination,
                     const AccessRequest &source, const std::uint32_t *bytes) {
   for (LaneMask rest = destination.lanes; rest != 0;) {
     const std::uint32_t group = warp.async.committed[static_cast<unsigned>(std::countr_zero(rest))];
-    PendingCopy &copy = warp.async.copies.emplace_back();
-    copy.group = group;
-    copy.sizeBytes = source.sizeBytes;
-    copy.step = &step;
+    PendingCopy &copy = warp.async.copies.emplace_back(group, source.sizeBytes, &step);
     for (unsigned i = 0; i < kLanes; ++i) {
       const bool belongs = ((rest >> i) & 1U) != 0 && warp.async.committed[i] == group;
       copy.lanes |= LaneMask{belongs} << i;
@@ -113,9 +126,11 @@ static Outcome issue(Warp &warp, const Step &step, LaneMask mask) {
   if (resolve(warp, step, to, mask, span) == Outcome::Stop) {
     return Outcome::Stop;
   }
-  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
-    std::memset(span.written + span.offset[std::countr_zero(rest)], 0, to.sizeBytes);
-  }
+  withSize(to.sizeBytes, [&span]<std::size_t Size>() {
+    for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
+      std::memset(span.written + span.offset[std::countr_zero(rest)], 0, Size);
+    }
+  });
   enqueue(warp, step, span, from, bytes);
   return Outcome::Next;
 }
@@ -191,8 +206,11 @@ static Outcome complete(Warp &warp, const PendingCopy &copy, unsigned lane) {
     }
   }
   SharedMemory &shared = warp.block->shared;
-  std::memcpy(shared.data.data() + copy.destination[lane], value, copy.sizeBytes);
-  std::memset(shared.written.data() + copy.destination[lane], 1, copy.sizeBytes);
+  const std::uint32_t destination = copy.destination[lane];
+  withSize(copy.sizeBytes, [&shared, &value, destination]<std::size_t Size>() {
+    std::memcpy(shared.data.data() + destination, value, Size);
+    std::memset(shared.written.data() + destination, 1, Size);
+  });
   return Outcome::Next;
 }
 

@@ -22,6 +22,10 @@ struct PendingCopy {
   std::uint32_t destination[32]; ///< shared-memory offsets
   std::uint64_t source[32];      ///< global addresses
   std::uint8_t sourceBytes[32];  ///< bytes read; the rest of sizeBytes becomes zero
+
+  /// A copy of no lanes yet; leaves the arrays to be filled.
+  PendingCopy(std::uint32_t groupNumber, std::uint32_t bytes, const Step *issued)
+      : group(groupNumber), sizeBytes(bytes), step(issued) {}
 };
 
 /// Pending copies in issue order, and the number of groups that each lane has committed.
