@@ -78,7 +78,7 @@ static llvm::Expected<int> printWinners(llvm::StringRef directory, Console &cons
   return 0;
 }
 
-static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+static llvm::Expected<int> runCache(const Arguments &arguments, Console &console) {
   const llvm::StringRef action = arguments.operand();
   if (llvm::is_contained(kLaterActions, action)) {
     return fail(ErrorCode::Unsupported,
@@ -107,7 +107,7 @@ Command cacheCommand() {
       .flags = {},
       .example = "fp8jit cache stats --json",
   };
-  return {&kSpec, run};
+  return {&kSpec, runCache};
 }
 
 } // namespace fp8jit

@@ -13,7 +13,7 @@ static void addListing(const DeviceListing &listing, std::size_t nameWidth, std:
   text += listing.isAvailable && listing.isEmulated ? ", times are modelled\n" : "\n";
 }
 
-static llvm::Expected<int> run(const Arguments &, Console &console) {
+static llvm::Expected<int> runDevices(const Arguments &, Console &console) {
   const std::vector<DeviceListing> listings = listDevices();
   std::size_t nameWidth = 0;
   for (const DeviceListing &listing : listings) {
@@ -47,7 +47,7 @@ Command devicesCommand() {
       .flags = {},
       .example = "fp8jit devices",
   };
-  return {&kSpec, run};
+  return {&kSpec, runDevices};
 }
 
 } // namespace fp8jit

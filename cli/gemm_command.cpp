@@ -227,7 +227,7 @@ static llvm::Expected<bool> runOn(Engine &engine, const GemmRequest &request,
   return isGood;
 }
 
-static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+static llvm::Expected<int> runGemm(const Arguments &arguments, Console &console) {
   llvm::Expected<GemmRequest> request = readRequest(arguments);
   if (!request) {
     return request.takeError();
@@ -251,7 +251,7 @@ static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
   return *isGood ? 0 : 1;
 }
 
-static llvm::ArrayRef<FlagSpec> flags() {
+static llvm::ArrayRef<FlagSpec> gemmFlags() {
   static const FlagSpec kFlags[] = {
       {"--device", "D", "cuda:0, emulator:sm_89; default: the first CUDA GPU, else the emulator"},
       {"--a", "FILE", "A [m,k]: codes (uint8), or floating values quantized on the device"},
@@ -279,13 +279,13 @@ Command gemmCommand() {
       .operand = "\"<problem>\"",
       .isOperandRequired = true,
       .summary = "runs one FP8 matrix product; files are .npy or FILE.safetensors:NAME",
-      .flags = flags(),
+      .flags = gemmFlags(),
       .example =
           "fp8jit gemm \"gemm m=64 n=128 k=256 sa=1x128 sb=128x128\" --device "
           "emulator:sm_89 --check\n"
           "  fp8jit gemm \"gemm m=64 n=128 k=256\" --a a.npy --b w.safetensors:up --out d.npy",
   };
-  return {&kSpec, run};
+  return {&kSpec, runGemm};
 }
 
 } // namespace fp8jit

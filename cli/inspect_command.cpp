@@ -221,7 +221,7 @@ static void printInspected(const Inspected &inspected, const std::string &line, 
   console.printLine(object);
 }
 
-static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+static llvm::Expected<int> runInspect(const Arguments &arguments, Console &console) {
   if (!arguments.has("--show")) {
     return usageError("flag --show is missing, expected --show source, ptx, config or resources");
   }
@@ -247,7 +247,7 @@ static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
   return 0;
 }
 
-static llvm::ArrayRef<FlagSpec> flags() {
+static llvm::ArrayRef<FlagSpec> inspectFlags() {
   static const FlagSpec kFlags[] = {
       {"--show", "WHAT", "source, ptx, config or resources"},
       {"--device", "D", "what a call on this device would run, tuned winners included"},
@@ -264,10 +264,10 @@ Command inspectCommand() {
       .isOperandRequired = true,
       .summary =
           "shows the generated CUDA source of a problem, its PTX, configuration or resources",
-      .flags = flags(),
+      .flags = inspectFlags(),
       .example = "fp8jit inspect \"gemm m=64 n=128 k=256\" --arch sm_89 --show source",
   };
-  return {&kSpec, run};
+  return {&kSpec, runInspect};
 }
 
 } // namespace fp8jit

@@ -227,7 +227,7 @@ static llvm::Expected<int> runOn(Engine &engine, const Arguments &arguments,
   return 0;
 }
 
-static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+static llvm::Expected<int> runQuantize(const Arguments &arguments, Console &console) {
   llvm::Expected<QuantProblem> problem = parseProblemOf<QuantProblem>(arguments);
   if (!problem) {
     return problem.takeError();
@@ -245,7 +245,7 @@ static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
   return runOn(*engine, arguments, *problem, console);
 }
 
-static llvm::ArrayRef<FlagSpec> flags() {
+static llvm::ArrayRef<FlagSpec> quantizeFlags() {
   static const FlagSpec kFlags[] = {
       {"--device", "D", "cuda:0, emulator:sm_89; default: the first CUDA GPU, else the emulator"},
       {"--x", "FILE", "X [m,n] as float32, float16 or uint16 (bf16 bits)"},
@@ -265,11 +265,11 @@ Command quantizeCommand() {
       .operand = "\"<problem>\"",
       .isOperandRequired = true,
       .summary = "quantizes one matrix to FP8 codes with scales",
-      .flags = flags(),
+      .flags = quantizeFlags(),
       .example = "fp8jit quantize \"quant m=128 n=256 s=1x128\" --x x.npy --q codes.npy --s "
                  "scales.npy",
   };
-  return {&kSpec, run};
+  return {&kSpec, runQuantize};
 }
 
 } // namespace fp8jit

@@ -23,6 +23,10 @@ llvm::Expected<Engine> openEngine(const Arguments &arguments, Console &console,
 /// Unsupported for flags that this build does not serve (checked after the line itself).
 template <typename P>
 llvm::Expected<P> parseProblemOf(const Arguments &arguments);
+template <>
+llvm::Expected<GemmProblem> parseProblemOf(const Arguments &arguments);
+template <>
+llvm::Expected<QuantProblem> parseProblemOf(const Arguments &arguments);
 /// Either kind.
 llvm::Expected<Problem> parseAnyProblem(const Arguments &arguments);
 

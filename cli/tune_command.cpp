@@ -155,7 +155,7 @@ static llvm::Error tuneOne(Engine &engine, const NamedProblem &named, TuneOption
   return llvm::Error::success();
 }
 
-static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
+static llvm::Expected<int> runTune(const Arguments &arguments, Console &console) {
   llvm::Expected<std::vector<NamedProblem>> problems = readProblems(arguments);
   if (!problems) {
     return problems.takeError();
@@ -176,7 +176,7 @@ static llvm::Expected<int> run(const Arguments &arguments, Console &console) {
   return 0;
 }
 
-static llvm::ArrayRef<FlagSpec> flags() {
+static llvm::ArrayRef<FlagSpec> tuneFlags() {
   static const FlagSpec kFlags[] = {
       {"--shapes", "FILE", "tune every problem of a file, one per line, # for comments"},
       {"--device", "D", "cuda:0, emulator:sm_89; default: the first CUDA GPU, else the emulator"},
@@ -193,11 +193,11 @@ Command tuneCommand() {
       .operand = "\"<problem>\"",
       .isOperandRequired = false,
       .summary = "finds the fastest configuration of a problem and keeps it in the cache",
-      .flags = flags(),
+      .flags = tuneFlags(),
       .example = "fp8jit tune \"gemm m=64 n=384 k=384 sa=1x128 sb=128x128\" --device "
                  "emulator:sm_89 --top 3",
   };
-  return {&kSpec, run};
+  return {&kSpec, runTune};
 }
 
 } // namespace fp8jit

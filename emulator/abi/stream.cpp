@@ -7,13 +7,9 @@
 
 namespace fp8jit::emulator {
 
-static std::shared_ptr<Context> current() {
-  return Process::instance().currentContext();
-}
-
 /// The stream behind a handle in the current context, or null.
 static std::shared_ptr<Stream> findStream(CUstream handle) {
-  return Process::instance().findStream(current(), handle);
+  return Process::instance().findStream(Process::instance().currentContext(), handle);
 }
 
 /// Runs `use(stream)` on a valid handle with a valid place for the answer.
@@ -36,7 +32,7 @@ static CUresult createStream(CUstream *handle, unsigned flags, int priority) {
   }
   Process &process = Process::instance();
   auto stream = std::make_shared<Stream>();
-  stream->context = current();
+  stream->context = Process::instance().currentContext();
   stream->flags = flags;
   stream->priority = std::clamp(priority, -5, 0);
   stream->id = process.nextId.fetch_add(1);
@@ -78,7 +74,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
     const std::lock_guard lock(event->context->clockMutex);
     recordedNs = event->isRecorded ? event->timeNs : 0;
   }
-  const std::lock_guard lock(current()->clockMutex);
+  const std::lock_guard lock(Process::instance().currentContext()->clockMutex);
   stream->clockNs = std::max(stream->clockNs, recordedNs);
   return CUDA_SUCCESS;
 }
@@ -96,7 +92,9 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
-  return withStream(stream, context, [&](const Stream &) { *context = current()->handle; });
+  return withStream(stream, context, [&](const Stream &) {
+    *context = Process::instance().currentContext()->handle;
+  });
 }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {

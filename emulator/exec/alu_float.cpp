@@ -5,25 +5,25 @@
 
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
 
-enum class Arith : std::uint8_t { Add, Sub, Mul, Div, Fma, Rcp, Sqrt };
+enum class FloatArith : std::uint8_t { Add, Sub, Mul, Div, Fma, Rcp, Sqrt };
 
 /// The operation in the current rounding mode.
-template <Arith Kind, typename T>
+template <FloatArith Kind, typename T>
 static T compute(T a, T b, T c) {
   switch (Kind) {
-  case Arith::Add:
+  case FloatArith::Add:
     return a + b;
-  case Arith::Sub:
+  case FloatArith::Sub:
     return a - b;
-  case Arith::Mul:
+  case FloatArith::Mul:
     return a * b;
-  case Arith::Div:
+  case FloatArith::Div:
     return a / b;
-  case Arith::Rcp:
+  case FloatArith::Rcp:
     return T{1} / a;
-  case Arith::Sqrt:
+  case FloatArith::Sqrt:
     return std::sqrt(a);
-  case Arith::Fma:
+  case FloatArith::Fma:
     break;
   }
   if constexpr (sizeof(T) == 4) {
@@ -46,31 +46,31 @@ static float finish(float value) {
   }
 }
 
-template <Arith Kind, unsigned Options>
+template <FloatArith Kind, unsigned Options>
 static float binary32(float a, float b) {
   constexpr bool kFlush = (Options & kFtz) != 0;
   return finish<Options>(compute<Kind>(flushIf<kFlush>(a), flushIf<kFlush>(b), 0.0F));
 }
 
-template <Arith Kind, unsigned Options>
+template <FloatArith Kind, unsigned Options>
 static float ternary32(float a, float b, float c) {
   constexpr bool kFlush = (Options & kFtz) != 0;
   return finish<Options>(compute<Kind>(flushIf<kFlush>(a), flushIf<kFlush>(b), flushIf<kFlush>(c)));
 }
 
-template <Arith Kind>
+template <FloatArith Kind>
 static double binary64(double a, double b) {
   return canonical(compute<Kind>(a, b, 0.0));
 }
 
-template <Arith Kind>
+template <FloatArith Kind>
 static double ternary64(double a, double b, double c) {
   return canonical(compute<Kind>(a, b, c));
 }
 
 /// .rz, .rm and .rp: one lane at a time under the host's rounding mode. Fma through std::fma, which
 /// follows that mode.
-template <Arith Kind, typename T>
+template <FloatArith Kind, typename T>
 static Outcome directed(Warp &warp, const Step &step, LaneMask mask) {
   using Storage = typename Lane<T>::Storage;
   const Modifiers &mods = step.instruction->mods;
@@ -100,16 +100,16 @@ static Outcome directed(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
-template <Arith Kind, unsigned Options>
+template <FloatArith Kind, unsigned Options>
 static Handler arithmeticHandler() {
-  if constexpr (Kind == Arith::Fma) {
+  if constexpr (Kind == FloatArith::Fma) {
     return &execute<&ternary32<Kind, Options>>;
   } else {
     return &execute<&binary32<Kind, Options>>;
   }
 }
 
-template <Arith Kind>
+template <FloatArith Kind>
 static Handler selectArithmetic(const Instruction &instruction) {
   const Modifiers &mods = instruction.mods;
   const bool isDirected = mods.rounding == Rounding::Rz || mods.rounding == Rounding::Rm ||
@@ -118,7 +118,7 @@ static Handler selectArithmetic(const Instruction &instruction) {
     if (isDirected) {
       return &directed<Kind, double>;
     }
-    if constexpr (Kind == Arith::Fma) {
+    if constexpr (Kind == FloatArith::Fma) {
       return &execute<&ternary64<Kind>>;
     } else {
       return &execute<&binary64<Kind>>;
@@ -174,7 +174,7 @@ template <Unary Kind>
 static Handler selectUnary(const Instruction &instruction) {
   const Rounding rounding = instruction.mods.rounding;
   if (rounding != Rounding::None && rounding != Rounding::Rn) {
-    constexpr Arith kDirected = Kind == Unary::Rcp ? Arith::Rcp : Arith::Sqrt;
+    constexpr FloatArith kDirected = Kind == Unary::Rcp ? FloatArith::Rcp : FloatArith::Sqrt;
     constexpr bool hasDirected = Kind == Unary::Rcp || Kind == Unary::Sqrt;
     return !hasDirected                    ? nullptr
            : instruction.type == Type::F64 ? &directed<kDirected, double>
@@ -305,17 +305,17 @@ Handler selectFloat(const Instruction &instruction) {
   }
   switch (instruction.op) {
   case Op::Add:
-    return selectArithmetic<Arith::Add>(instruction);
+    return selectArithmetic<FloatArith::Add>(instruction);
   case Op::Sub:
-    return selectArithmetic<Arith::Sub>(instruction);
+    return selectArithmetic<FloatArith::Sub>(instruction);
   case Op::Mul:
   case Op::MulLo:
-    return selectArithmetic<Arith::Mul>(instruction);
+    return selectArithmetic<FloatArith::Mul>(instruction);
   case Op::Div:
-    return selectArithmetic<Arith::Div>(instruction);
+    return selectArithmetic<FloatArith::Div>(instruction);
   case Op::Fma:
   case Op::MadLo:
-    return selectArithmetic<Arith::Fma>(instruction);
+    return selectArithmetic<FloatArith::Fma>(instruction);
   case Op::Min:
     return selectExtremum<false>(instruction);
   case Op::Max:

@@ -30,7 +30,7 @@ static float fusedMultiplyAdd(float a, float b, float c) {
   return roundToOdd(std::bit_cast<double>(bits));
 }
 
-enum class Arith : std::uint8_t {
+enum class HalfArith : std::uint8_t {
   Add,
   Sub,
   Mul,
@@ -59,44 +59,44 @@ static float extremum(float a, float b) {
   return (a < b) == IsMax ? b : a;
 }
 
-template <Arith Kind>
+template <HalfArith Kind>
 static float compute(float a, float b, float c) {
   switch (Kind) {
-  case Arith::Add:
+  case HalfArith::Add:
     return a + b;
-  case Arith::Sub:
+  case HalfArith::Sub:
     return a - b;
-  case Arith::Mul:
+  case HalfArith::Mul:
     return a * b;
-  case Arith::Fma:
+  case HalfArith::Fma:
     return fusedMultiplyAdd(a, b, c);
-  case Arith::Min:
+  case HalfArith::Min:
     return extremum<false, false>(a, b);
-  case Arith::Max:
+  case HalfArith::Max:
     return extremum<true, false>(a, b);
-  case Arith::MinNan:
+  case HalfArith::MinNan:
     return extremum<false, true>(a, b);
-  case Arith::MaxNan:
+  case HalfArith::MaxNan:
     return extremum<true, true>(a, b);
-  case Arith::Ex2:
+  case HalfArith::Ex2:
     return roundToOdd(std::exp2(static_cast<double>(a)));
-  case Arith::Tanh:
+  case HalfArith::Tanh:
     return roundToOdd(std::tanh(static_cast<double>(a)));
-  case Arith::Neg:
-  case Arith::Abs:
+  case HalfArith::Neg:
+  case HalfArith::Abs:
     break; // on the bits, see applySign
   }
   return a;
 }
 
 /// One 16-bit operation under the instruction's .ftz, .sat and .relu.
-template <Arith Kind, bool IsBfloat>
+template <HalfArith Kind, bool IsBfloat>
 static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint32_t b,
                                std::uint32_t c) {
-  if constexpr (Kind == Arith::Neg) {
+  if constexpr (Kind == HalfArith::Neg) {
     return a ^ 0x8000U;
   }
-  if constexpr (Kind == Arith::Abs) {
+  if constexpr (Kind == HalfArith::Abs) {
     return a & 0x7fffU;
   }
   const bool isXorSign = mods.xorSignAbs; // of min and max only
@@ -122,7 +122,7 @@ static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint
   return isNan ? result : result | sign;
 }
 
-template <Arith Kind, bool IsBfloat, bool IsPair>
+template <HalfArith Kind, bool IsBfloat, bool IsPair>
 static Outcome apply(Warp &warp, const Step &step, LaneMask mask) {
   const Modifiers &mods = step.instruction->mods;
   const std::uint32_t *sources[3];
@@ -144,7 +144,7 @@ static Outcome apply(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
-template <Arith Kind>
+template <HalfArith Kind>
 static Handler selectFormat(Type type) {
   switch (type) {
   case Type::F16:
@@ -168,26 +168,26 @@ Handler selectHalf(const Instruction &instruction) {
   }
   switch (instruction.op) {
   case Op::Add:
-    return selectFormat<Arith::Add>(type);
+    return selectFormat<HalfArith::Add>(type);
   case Op::Sub:
-    return selectFormat<Arith::Sub>(type);
+    return selectFormat<HalfArith::Sub>(type);
   case Op::Mul:
   case Op::MulLo:
-    return selectFormat<Arith::Mul>(type);
+    return selectFormat<HalfArith::Mul>(type);
   case Op::Fma:
-    return selectFormat<Arith::Fma>(type);
+    return selectFormat<HalfArith::Fma>(type);
   case Op::Min:
-    return mods.nan ? selectFormat<Arith::MinNan>(type) : selectFormat<Arith::Min>(type);
+    return mods.nan ? selectFormat<HalfArith::MinNan>(type) : selectFormat<HalfArith::Min>(type);
   case Op::Max:
-    return mods.nan ? selectFormat<Arith::MaxNan>(type) : selectFormat<Arith::Max>(type);
+    return mods.nan ? selectFormat<HalfArith::MaxNan>(type) : selectFormat<HalfArith::Max>(type);
   case Op::Neg:
-    return selectFormat<Arith::Neg>(type);
+    return selectFormat<HalfArith::Neg>(type);
   case Op::Abs:
-    return selectFormat<Arith::Abs>(type);
+    return selectFormat<HalfArith::Abs>(type);
   case Op::Ex2:
-    return selectFormat<Arith::Ex2>(type);
+    return selectFormat<HalfArith::Ex2>(type);
   case Op::Tanh:
-    return selectFormat<Arith::Tanh>(type);
+    return selectFormat<HalfArith::Tanh>(type);
   default: // the other groups
     return nullptr;
   }

@@ -5,7 +5,7 @@
 namespace fp8jit::emulator {
 
 // clang-format off
-static constexpr std::array kRows = {
+static constexpr std::array kControlRows = {
     Form{"bra", "?uni", "l", Op::Bra},
     Form{"brx", "idx ?uni", "s:u32 l", Op::BrxIdx},
     Form{"ret", "?uni", "", Op::Ret},
@@ -67,7 +67,7 @@ static constexpr std::array kRefused = {
 // clang-format on
 
 std::span<const Form> controlForms() {
-  return kRows;
+  return kControlRows;
 }
 
 std::span<const Form> refusedForms() {

@@ -4,7 +4,7 @@
 namespace fp8jit::emulator {
 
 // clang-format off
-static constexpr std::array kRows = {
+static constexpr std::array kFloatRows = {
     Form{"add", "?@rounding:rn,rz,rm,rp ?ftz ?sat T:f32", "dT sT sT", Op::Add},
     Form{"add", "?@rounding:rn,rz,rm,rp T:f64", "dT sT sT", Op::Add},
     Form{"add", "?rn ?ftz ?sat T:f16,f16x2", "dT sT sT", Op::Add, 53},
@@ -93,7 +93,7 @@ static constexpr std::array kRows = {
 // clang-format on
 
 std::span<const Form> floatForms() {
-  return kRows;
+  return kFloatRows;
 }
 
 } // namespace fp8jit::emulator

@@ -4,7 +4,7 @@
 namespace fp8jit::emulator {
 
 // clang-format off
-static constexpr std::array kRows = {
+static constexpr std::array kIntegerRows = {
     Form{"add", "T:int", "dT sT sT", Op::Add},
     Form{"add", "sat T:s32", "dT sT sT", Op::Add},
     Form{"add", "cc T:u32,s32,u64,s64", "dT sT sT", Op::Add},
@@ -66,7 +66,7 @@ static constexpr std::array kRows = {
 // clang-format on
 
 std::span<const Form> integerForms() {
-  return kRows;
+  return kIntegerRows;
 }
 
 } // namespace fp8jit::emulator

@@ -5,7 +5,7 @@
 namespace fp8jit::emulator {
 
 // clang-format off
-static constexpr std::array kRows = {
+static constexpr std::array kMemoryRows = {
     Form{"ld", "?weak ?@space ?@cop ?@l1 ?@l2 ?@vector T:any", "dN+ m", Op::Ld},
     Form{"ld", "volatile ?@space ?@vector T:any", "dN+ m", Op::Ld},
     Form{"ld", "@semantics:relaxed,acquire @scope ?@space:global,shared,shared::cta ?@l1 ?@l2 ?@vector T:any", "dN+ m", Op::Ld, 70},
@@ -50,7 +50,7 @@ static constexpr std::array kRows = {
 // clang-format on
 
 std::span<const Form> memoryForms() {
-  return kRows;
+  return kMemoryRows;
 }
 
 } // namespace fp8jit::emulator

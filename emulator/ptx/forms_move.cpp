@@ -4,7 +4,7 @@
 namespace fp8jit::emulator {
 
 // clang-format off
-static constexpr std::array kRows = {
+static constexpr std::array kMoveRows = {
     Form{"mov", "T:b16,b32,b64,u16,u32,u64,s16,s32,s64,f16,f16x2,bf16,bf16x2,f32,f64", "dT sT", Op::Mov},
     Form{"mov", "T:pred", "dp sp", Op::Mov},
     Form{"mov", "T:b16,b32,b64", "dT sE", Op::MovPack},
@@ -47,7 +47,7 @@ static constexpr std::array kRows = {
 // clang-format on
 
 std::span<const Form> moveForms() {
-  return kRows;
+  return kMoveRows;
 }
 
 } // namespace fp8jit::emulator

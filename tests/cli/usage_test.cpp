@@ -12,7 +12,7 @@ using testing::textOf;
 
 using Words = std::vector<std::string>;
 
-constexpr const char *kGemm = "gemm m=2 n=3 k=4";
+constexpr const char *kTinyGemm = "gemm m=2 n=3 k=4";
 
 TEST(CommandUsageTest, HelpNamesEveryCommand) {
   const CommandResult result = CommandRunner().run({"--help"});
@@ -41,21 +41,21 @@ TEST(CommandUsageTest, RefusesLinesThatCannotBeUnderstoodWithStatusTwo) {
       {{"frobnicate"}, "unknown command 'frobnicate'"},
       {{"--frobnicate"}, "unknown command '--frobnicate'"},
       {{"gemm"}, "gemm: \"<problem>\" is missing"},
-      {{"gemm", kGemm, "--frobnicate"}, "gemm: unknown flag '--frobnicate', expected one of"},
-      {{"gemm", kGemm, "--x", "f.npy"}, "gemm: unknown flag '--x'"},
-      {{"gemm", kGemm, "--out"}, "flag --out: its value is missing"},
-      {{"gemm", kGemm, "--out", "--check"}, "flag --out: its value is missing"},
-      {{"gemm", kGemm, "--check=yes"}, "flag --check: found a value, expected none"},
-      {{"gemm", kGemm, "--seed", "1", "--seed", "2"}, "flag --seed: found twice"},
+      {{"gemm", kTinyGemm, "--frobnicate"}, "gemm: unknown flag '--frobnicate', expected one of"},
+      {{"gemm", kTinyGemm, "--x", "f.npy"}, "gemm: unknown flag '--x'"},
+      {{"gemm", kTinyGemm, "--out"}, "flag --out: its value is missing"},
+      {{"gemm", kTinyGemm, "--out", "--check"}, "flag --out: its value is missing"},
+      {{"gemm", kTinyGemm, "--check=yes"}, "flag --check: found a value, expected none"},
+      {{"gemm", kTinyGemm, "--seed", "1", "--seed", "2"}, "flag --seed: found twice"},
       {{"gemm", "gemm", "m=2", "n=3", "k=4"}, "gemm: found a word too many, 'm=2'"},
       {{"devices", "all"}, "devices: found a word too many"},
       {{"quantize", "quant m=2 n=3"}, "flag --x is missing"},
       {{"quantize", "quant m=2 n=3 sc=given", "--x", "x.npy"}, "flag --s is missing"},
-      {{"inspect", kGemm}, "flag --show is missing"},
+      {{"inspect", kTinyGemm}, "flag --show is missing"},
       {{"cache"}, "path|stats|list is missing"},
       {{"cache", "frobnicate"}, "cache: found 'frobnicate', expected path, stats or list"},
       {{"tune"}, "tune: \"<problem>\" or --shapes FILE is missing"},
-      {{"tune", kGemm, "--shapes", "f"}, "tune: found \"<problem>\" and --shapes"},
+      {{"tune", kTinyGemm, "--shapes", "f"}, "tune: found \"<problem>\" and --shapes"},
   };
   const CommandRunner runner;
   for (const auto &[words, messagePart] : cases) {
@@ -79,20 +79,22 @@ const FailureCase kFailureCases[] = {
     {{"gemm", "gemm m=-1 n=3 k=4"}, "InvalidArgument", "key m: found '-1'"},
     {{"gemm", ""}, "InvalidArgument", "problem is empty"},
     {{"gemm", "quant m=2 n=3"}, "InvalidArgument", "problem: found a quant line, expected gemm"},
-    {{"quantize", kGemm, "--x", "x.npy"}, "InvalidArgument", "problem: found a gemm line"},
-    {{"gemm", kGemm, "--alpha", "big"}, "InvalidArgument", "flag --alpha: found 'big'"},
-    {{"gemm", kGemm, "--alpha", "1e40"}, "InvalidArgument", "flag --alpha: found '1e40'"},
-    {{"gemm", kGemm, "--alpha", "nan"}, "InvalidArgument", "flag --alpha: found 'nan'"},
-    {{"gemm", kGemm, "--seed", "-1"}, "InvalidArgument", "flag --seed: found '-1'"},
-    {{"gemm", kGemm, "--on-miss", "never"}, "InvalidArgument", "flag --on-miss: found 'never'"},
-    {{"gemm", kGemm, "--config", "mma tile=7"}, "InvalidArgument", "flag --config: "},
-    {{"gemm", kGemm, "--out", "d.bin"}, "InvalidArgument", "expected FILE.npy as output"},
-    {{"gemm", kGemm, "--out", "/absent/d.npy"}, "InvalidArgument", "/absent/d.npy: cannot write"},
-    {{"gemm", kGemm, "--bias", "f.npy"}, "Unsupported", "flag --bias is not in this build"},
-    {{"gemm", kGemm, "--beta", "2"}, "Unsupported", "flag --beta is not in this build"},
+    {{"quantize", kTinyGemm, "--x", "x.npy"}, "InvalidArgument", "problem: found a gemm line"},
+    {{"gemm", kTinyGemm, "--alpha", "big"}, "InvalidArgument", "flag --alpha: found 'big'"},
+    {{"gemm", kTinyGemm, "--alpha", "1e40"}, "InvalidArgument", "flag --alpha: found '1e40'"},
+    {{"gemm", kTinyGemm, "--alpha", "nan"}, "InvalidArgument", "flag --alpha: found 'nan'"},
+    {{"gemm", kTinyGemm, "--seed", "-1"}, "InvalidArgument", "flag --seed: found '-1'"},
+    {{"gemm", kTinyGemm, "--on-miss", "never"}, "InvalidArgument", "flag --on-miss: found 'never'"},
+    {{"gemm", kTinyGemm, "--config", "mma tile=7"}, "InvalidArgument", "flag --config: "},
+    {{"gemm", kTinyGemm, "--out", "d.bin"}, "InvalidArgument", "expected FILE.npy as output"},
+    {{"gemm", kTinyGemm, "--out", "/absent/d.npy"},
+     "InvalidArgument",
+     "/absent/d.npy: cannot write"},
+    {{"gemm", kTinyGemm, "--bias", "f.npy"}, "Unsupported", "flag --bias is not in this build"},
+    {{"gemm", kTinyGemm, "--beta", "2"}, "Unsupported", "flag --beta is not in this build"},
     {{"gemm", "gemm m=2", "--beta", "2"}, "InvalidArgument", "key n is missing"},
-    {{"gemm", kGemm, "--device", "emulator:sm_12"}, "NoDevice", "emulator:sm_12"},
-    {{"gemm", kGemm, "--device", "tpu"}, "NoDevice", "tpu"},
+    {{"gemm", kTinyGemm, "--device", "emulator:sm_12"}, "NoDevice", "emulator:sm_12"},
+    {{"gemm", kTinyGemm, "--device", "tpu"}, "NoDevice", "tpu"},
     {{"gemm", "ggemm m=2 n=3 k=4"}, "Unsupported", "operation ggemm is reserved"},
     {{"quantize", "quant m=2 n=3", "--x", "x.npy", "--scale", "2"},
      "InvalidArgument",
@@ -107,20 +109,24 @@ const FailureCase kFailureCases[] = {
     {{"quantize", "quant m=2 n=3", "--x", "x.npy", "--q", "/absent/q.npy"},
      "InvalidArgument",
      "/absent/q.npy: cannot write"},
-    {{"inspect", kGemm, "--show", "pictures"}, "InvalidArgument", "flag --show: found 'pictures'"},
-    {{"inspect", kGemm, "--show", "sass"}, "Unsupported", "shows source, ptx, config"},
+    {{"inspect", kTinyGemm, "--show", "pictures"},
+     "InvalidArgument",
+     "flag --show: found 'pictures'"},
+    {{"inspect", kTinyGemm, "--show", "sass"}, "Unsupported", "shows source, ptx, config"},
     {{"inspect", "gemm k=1", "--show", "sass"}, "InvalidArgument", "key m is missing"},
-    {{"inspect", kGemm, "--show", "source", "--arch", "volta"},
+    {{"inspect", kTinyGemm, "--show", "source", "--arch", "volta"},
      "InvalidArgument",
      "flag --arch: found 'volta', expected one of sm_89"},
-    {{"inspect", kGemm, "--show", "source", "--arch", "sm_70"}, "Unsupported", "this build has"},
-    {{"inspect", kGemm, "--show", "source", "--arch", "sm_89", "--device", "cuda:0"},
+    {{"inspect", kTinyGemm, "--show", "source", "--arch", "sm_70"},
+     "Unsupported",
+     "this build has"},
+    {{"inspect", kTinyGemm, "--show", "source", "--arch", "sm_89", "--device", "cuda:0"},
      "InvalidArgument",
      "flag --arch: found with --device"},
     {{"inspect", "gemm m=2 n=3 k=4 a=e5m2", "--show", "source", "--arch", "sm_89"},
      "Unsupported",
      "expected a=e4m3"},
-    {{"inspect", kGemm, "--show", "source", "--arch", "sm_89", "--templates", "/absent"},
+    {{"inspect", kTinyGemm, "--show", "source", "--arch", "sm_89", "--templates", "/absent"},
      "NotFound",
      "/absent"},
     {{"cache", "verify"}, "Unsupported", "cache verify is not in this build"},
@@ -128,8 +134,10 @@ const FailureCase kFailureCases[] = {
     {{"prewarm", "--shapes", "f"}, "Unsupported", "command prewarm is not in this build"},
     {{"doctor"}, "Unsupported", "command doctor is not in this build"},
     {{"tune", "gemm m=2 n=3"}, "InvalidArgument", "key k is missing"},
-    {{"tune", kGemm, "--budget", "soon"}, "InvalidArgument", "flag --budget: found 'soon'"},
-    {{"tune", kGemm, "--top", "25"}, "InvalidArgument", "flag --top: found 25, expected 1 to 24"},
+    {{"tune", kTinyGemm, "--budget", "soon"}, "InvalidArgument", "flag --budget: found 'soon'"},
+    {{"tune", kTinyGemm, "--top", "25"},
+     "InvalidArgument",
+     "flag --top: found 25, expected 1 to 24"},
     {{"tune", "--shapes", "/absent/shapes.txt"}, "NotFound", "/absent/shapes.txt"},
 };
 
@@ -158,7 +166,7 @@ TEST(CommandUsageTest, FailuresAreOneJsonObject) {
 }
 
 TEST(CommandUsageTest, UsageErrorsAreJsonToo) {
-  const JsonValue json = CommandRunner().runJson({"gemm", kGemm, "--frobnicate"}, 2);
+  const JsonValue json = CommandRunner().runJson({"gemm", kTinyGemm, "--frobnicate"}, 2);
 
   ASSERT_NE(json.find("error"), nullptr);
   EXPECT_EQ(textOf(*json.find("error"), "code"), "InvalidArgument");
@@ -182,7 +190,7 @@ TEST(CommandUsageTest, NothingIsLeftBehindByFailures) {
   const std::string out = runner.folder().file("d.npy");
 
   const CommandResult result =
-      runner.run({"gemm", kGemm, "--out", out, "--device", "emulator:sm_12"});
+      runner.run({"gemm", kTinyGemm, "--out", out, "--device", "emulator:sm_12"});
 
   EXPECT_EQ(result.status, 1);
   EXPECT_FALSE(llvm::sys::fs::exists(out));

@@ -8,7 +8,7 @@ namespace {
 
 using testing::readPtxFile;
 
-Module load(const std::string &file, bool shareSlots = true) {
+Module loadFile(const std::string &file, bool shareSlots = true) {
   Module module;
   PtxError error;
   EXPECT_TRUE(loadModule(readPtxFile(file), "89", {.shareSlots = shareSlots}, module, error))
@@ -18,7 +18,7 @@ Module load(const std::string &file, bool shareSlots = true) {
 
 TEST(RealPtxTest, LoadsEveryFile) {
   for (const std::string &file : testing::realPtxFiles()) {
-    const Module module = load(file);
+    const Module module = loadFile(file);
 
     EXPECT_EQ(module.target, "sm_89") << file;
     EXPECT_EQ(module.ptxMajor, 9) << file;
@@ -28,7 +28,7 @@ TEST(RealPtxTest, LoadsEveryFile) {
 
 TEST(RealPtxTest, EveryOperandIsASlotOrAPredicateOfTheKernel) {
   for (const std::string &file : testing::realPtxFiles()) {
-    const Module module = load(file);
+    const Module module = loadFile(file);
     for (const Kernel &kernel : module.kernels) {
       const std::uint32_t limit = std::max(kernel.slotCount, kernel.predicateCount);
       for (const std::uint32_t operand : kernel.operands) {
@@ -47,7 +47,7 @@ TEST(RealPtxTest, EveryOperandIsASlotOrAPredicateOfTheKernel) {
 }
 
 TEST(RealPtxTest, ReadsLaunchBoundsParametersAndMemory) {
-  const Module module = load("scalar.ptx");
+  const Module module = loadFile("scalar.ptx");
   const Kernel &kernel = module.kernels.at(0);
 
   EXPECT_EQ(kernel.name, "scalarInteger");
@@ -64,7 +64,7 @@ TEST(RealPtxTest, ReadsLaunchBoundsParametersAndMemory) {
 }
 
 TEST(RealPtxTest, ReadsTablesAndPointersToThem) {
-  const Module module = load("scalar.ptx");
+  const Module module = loadFile("scalar.ptx");
 
   ASSERT_GE(module.globals.size(), 4U);
   EXPECT_TRUE(module.globals[0].isConst);
@@ -76,15 +76,15 @@ TEST(RealPtxTest, ReadsTablesAndPointersToThem) {
 }
 
 TEST(RealPtxTest, KeepsStaticBelowDynamicSharedMemory) {
-  const Module module = load("collectives.ptx");
+  const Module module = loadFile("collectives.ptx");
 
   EXPECT_EQ(module.kernels.at(0).staticSharedBytes, 132U);
   EXPECT_EQ(module.kernels.at(0).dynamicSharedOffset, 1024U);
 }
 
 TEST(RealPtxTest, SharingMakesTheRegisterFileSmaller) {
-  const Module own = load("tensor_tile.ptx", false);
-  const Module shared = load("tensor_tile.ptx", true);
+  const Module own = loadFile("tensor_tile.ptx", false);
+  const Module shared = loadFile("tensor_tile.ptx", true);
 
   EXPECT_LT(shared.kernels.at(0).slotCount * 2, own.kernels.at(0).slotCount);
   EXPECT_EQ(shared.kernels.at(0).code.size(), own.kernels.at(0).code.size());

@@ -84,10 +84,6 @@ class GoldenFileTest : public ::testing::TestWithParam<SampleFile> {};
 
 } // namespace
 
-static bool isFp8(MmaFormat format) {
-  return format == MmaFormat::E4M3 || format == MmaFormat::E5M2;
-}
-
 static MmaShape shapeOf(MmaFormat format, MmaAccumulator accumulator) {
   return {.k = isFp8(format) ? 32 : 16, .a = format, .b = format, .accumulator = accumulator};
 }

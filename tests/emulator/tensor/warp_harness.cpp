@@ -13,7 +13,7 @@ struct Registers {
 
 } // namespace
 
-static bool isFp8(MmaFormat format) {
+bool isFp8(MmaFormat format) {
   return format == MmaFormat::E4M3 || format == MmaFormat::E5M2;
 }
 

@@ -9,6 +9,9 @@
 
 namespace fp8jit::emulator::testing {
 
+/// Whether four elements share a register, not two.
+bool isFp8(MmaFormat format);
+
 /// One m16n8 problem: operand codes a[row][k], b[column][k], accumulator bits [row][column].
 struct WarpProblem {
   std::array<std::array<std::uint16_t, 32>, 16> a{};
