@@ -9,6 +9,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
+# The presets with sanitizers are unity builds, which read each header once per eight files: names local to a .cpp must
+# therefore differ within a folder.
 set(FP8JIT_SANITIZE "" CACHE STRING "sanitizers for every target, for example address,undefined")
 
 find_program(FP8JIT_CCACHE ccache)
