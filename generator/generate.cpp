@@ -1,7 +1,6 @@
 // Chooses the parts of a source, writes its prelude and flattens it.
 #include "generator/generate.h"
 
-#include "generator/config_rules.h"
 #include "generator/flatten.h"
 #include "generator/launch_plan.h"
 #include "generator/prelude.h"

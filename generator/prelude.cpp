@@ -1,7 +1,6 @@
 // Banner and prelude. The m of a problem never enters: the banner shows its bucket.
 #include "generator/prelude.h"
 
-#include "generator/config_rules.h"
 #include "generator/problem_text.h"
 
 #include "llvm/ADT/ArrayRef.h"
