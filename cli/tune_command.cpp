@@ -1,6 +1,7 @@
 // fp8jit tune: finds the best configuration of one problem, or of every line of a file, and keeps
 // it in the cache.
 #include "cli/commands.h"
+#include "cli/host_memory.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "generator/config.h"
@@ -9,6 +10,9 @@
 #include "tuner/tuner.h"
 
 #include "llvm/ADT/SmallVector.h"
+
+#include <algorithm>
+#include <type_traits>
 
 namespace fp8jit {
 
@@ -137,8 +141,31 @@ static void printReport(const Engine &engine, const std::string &line, const Tun
   }
 }
 
+static constexpr double kBytesPerOperandElement = 6;
+static constexpr double kBytesPerResultElement = 12;
+static constexpr double kLeastRows = 19;
+
+/// At least what a trial holds: floats, codes and a device copy of B and of the rows that every
+/// trial has (19, or all if there are fewer), and their results.
+static double leastTrialBytes(const Problem &problem) {
+  return std::visit(
+      [](const auto &any) {
+        const double rows = std::min(static_cast<double>(any.m), kLeastRows);
+        const auto n = static_cast<double>(any.n);
+        double bytes = rows * n * kBytesPerResultElement;
+        if constexpr (std::is_same_v<decltype(any), const GemmProblem &>) {
+          bytes += (rows + n) * static_cast<double>(any.k) * kBytesPerOperandElement;
+        }
+        return bytes;
+      },
+      problem);
+}
+
 static llvm::Error tuneOne(Engine &engine, const NamedProblem &named, TuneOptions options,
                            Console &console) {
+  if (llvm::Error error = checkHostMemory(leastTrialBytes(named.problem))) {
+    return error;
+  }
   const std::string line = printProblem(named.problem);
   llvm::Expected<TuneReport> report = [&] {
     Progress progress("tune " + line);

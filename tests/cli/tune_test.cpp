@@ -97,5 +97,16 @@ TEST(TuneCommandTest, GemmTunesOnAMissWhenAskedTo) {
   EXPECT_EQ(textOf(json, "provenance"), "modelled");
 }
 
+TEST(TuneCommandTest, RefusesProblemsThatThisMachineCannotHold) {
+  const CommandRunner runner;
+  for (const char *line : {"gemm m=1 n=2147483647 k=2147483647", "gemm m=64 n=1 k=2147483647",
+                           "quant m=2147483647 n=2147483647"}) {
+    const JsonValue json = runner.runJson({"tune", line, "--device", "emulator:sm_89"}, 1);
+    ASSERT_NE(json.find("error"), nullptr) << line;
+    EXPECT_EQ(textOf(*json.find("error"), "code"), "InvalidArgument") << line;
+    EXPECT_NE(textOf(*json.find("error"), "message").find("host memory"), std::string::npos);
+  }
+}
+
 } // namespace
 } // namespace fp8jit
