@@ -15,7 +15,7 @@ static constexpr std::uint32_t kFatBinaryMagic = 0xba55ed50;
 static constexpr int kNewestPtxMajor = 9; // of CUDA 13.0
 static constexpr int kNewestPtxMinor = 0;
 static constexpr std::uint32_t kAssumedRegisters = 128; // for PTX without a cubin
-static constexpr std::uint32_t kMaxThreads = 1024;
+static constexpr std::uint32_t kMaxThreads = kMaxThreadsPerBlock;
 
 static ImageError failure(CUresult result, std::string message) {
   return {result, std::move(message)};

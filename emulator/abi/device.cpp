@@ -172,7 +172,7 @@ static std::optional<int> attributeOf(const GpuProfile &gpu, CUdevice_attribute 
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-    return 1024;
+    return kMaxThreadsPerBlock;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
     return 64;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
@@ -181,13 +181,13 @@ static std::optional<int> attributeOf(const GpuProfile &gpu, CUdevice_attribute 
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
     return 65535;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-    return 48 * 1024;
+    return kDefaultSmemPerBlock;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
     return gpu.smemPerBlockOptin;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
     return gpu.smemPerSm;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-    return 1024;
+    return kReservedSmemPerBlock;
   case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
     return 64 * 1024;
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE:

@@ -7,12 +7,11 @@
 
 namespace fp8jit::emulator {
 
-static constexpr int kDefaultShared = 48 * 1024; ///< of a block, static and dynamic, unless raised
-
 int maxDynamicShared(const KernelResources &resources, const FunctionSettings &settings) {
   const int raised = settings.maxDynamicShared.load();
-  return raised >= 0 ? raised
-                     : std::max(0, kDefaultShared - static_cast<int>(resources.staticSharedBytes));
+  return raised >= 0
+             ? raised
+             : std::max(0, kDefaultSmemPerBlock - static_cast<int>(resources.staticSharedBytes));
 }
 
 /// One attribute of a kernel on a device.

@@ -34,11 +34,10 @@ static CUresult checkLaunch(const Function &function, const LaunchArguments &lau
                             const GpuProfile &gpu) {
   constexpr Dim3 kMaxGrid{0x7fffffff, 65535, 65535};
   constexpr Dim3 kMaxBlock{1024, 1024, 64};
-  constexpr std::uint64_t kMaxThreads = 1024;
   const KernelResources &resources = function.resources();
   const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
   if (!isWithin(launch.grid, kMaxGrid) || !isWithin(launch.block, kMaxBlock) ||
-      threads > kMaxThreads) {
+      threads > kMaxThreadsPerBlock) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (threads > resources.maxThreads) {

@@ -10,7 +10,6 @@ namespace fp8jit::emulator {
 int maxActiveBlocks(const GpuProfile &gpu, const KernelResources &resources, int threads,
                     size_t dynamicShared) {
   constexpr int kWarpsPerUnit = 4;
-  constexpr int kReservedShared = 1024;
   constexpr int kSharedUnit = 128;
   const int warps = (threads + 31) / 32;
   int blocks = std::min(gpu.maxBlocksPerSm, gpu.maxThreadsPerSm / 32 / warps);
@@ -20,7 +19,7 @@ int maxActiveBlocks(const GpuProfile &gpu, const KernelResources &resources, int
     blocks = std::min(blocks, warpsThatFit / warps);
   }
   const long long shared = static_cast<long long>(resources.staticSharedBytes) +
-                           static_cast<long long>(dynamicShared) + kReservedShared;
+                           static_cast<long long>(dynamicShared) + kReservedSmemPerBlock;
   const long long rounded = (shared + kSharedUnit - 1) / kSharedUnit * kSharedUnit;
   return static_cast<int>(std::min<long long>(blocks, gpu.smemPerSm / rounded));
 }
@@ -30,8 +29,7 @@ namespace driver {
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction handle,
                                                               int threads, size_t dynamicShared,
                                                               unsigned int flags) {
-  constexpr int kMaxThreads = 1024;
-  if (blocks == nullptr || threads <= 0 || threads > kMaxThreads ||
+  if (blocks == nullptr || threads <= 0 || threads > kMaxThreadsPerBlock ||
       (flags & ~unsigned{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE}) != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }

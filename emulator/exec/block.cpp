@@ -119,6 +119,30 @@ std::uint32_t Block::specialOf(const Warp &warp, Special special, unsigned lane)
     return request.dynamicSharedBytes;
   case Special::TotalSmemSize:
     return shared.sizeBytes();
+  case Special::ClusteridX:
+    return index.x;
+  case Special::ClusteridY:
+    return index.y;
+  case Special::ClusteridZ:
+    return index.z;
+  case Special::NClusteridX:
+    return request.grid.x;
+  case Special::NClusteridY:
+    return request.grid.y;
+  case Special::NClusteridZ:
+    return request.grid.z;
+  case Special::ClusterNctaidX:
+  case Special::ClusterNctaidY:
+  case Special::ClusterNctaidZ:
+  case Special::ClusterNctarank:
+    return 1;
+  case Special::AggrSmemSize:
+    return shared.sizeBytes();
+  case Special::ClusterCtaidX:
+  case Special::ClusterCtaidY:
+  case Special::ClusterCtaidZ:
+  case Special::ClusterCtarank:
+  case Special::IsExplicitCluster:
   case Special::GridId:
   case Special::Clock:
   case Special::ClockHi:

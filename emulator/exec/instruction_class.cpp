@@ -90,6 +90,7 @@ static constexpr OpFacts kOps[] = {
     {Op::Exit, "exit", Family::Other},
     {Op::Trap, "trap", Family::Other},
     {Op::Nop, "nop", Family::Other},
+    {Op::Call, "call", Family::Other},
     {Op::Shfl, "shfl.sync", Family::Other},
     {Op::VoteAll, "vote.sync.all", Family::Other},
     {Op::VoteAny, "vote.sync.any", Family::Other},
@@ -111,8 +112,49 @@ static constexpr OpFacts kOps[] = {
     {Op::CpAsyncCommit, "cp.async.commit_group", Family::Other},
     {Op::CpAsyncWait, "cp.async.wait_group", Family::Other},
     {Op::CpAsyncWaitAll, "cp.async.wait_all", Family::Other},
+    {Op::CpAsyncMbarrierArrive, "cp.async.mbarrier.arrive", Family::Other},
     {Op::LdMatrix, "ldmatrix", Family::Other},
+    {Op::StMatrix, "stmatrix", Family::Other},
+    {Op::MovMatrix, "movmatrix", Family::Other},
     {Op::Mma, "mma.sync", Family::Other},
+    {Op::Dp4a, "dp4a", Family::Integer},
+    {Op::Dp2a, "dp2a", Family::Integer},
+    {Op::Mul24, "mul24", Family::Integer},
+    {Op::Mad24, "mad24", Family::Integer},
+    {Op::Elect, "elect.sync", Family::Other},
+    {Op::Mapa, "mapa", Family::Integer},
+    {Op::GetCtaRank, "getctarank", Family::Integer},
+    {Op::ClusterArrive, "barrier.cluster.arrive", Family::Other},
+    {Op::ClusterWait, "barrier.cluster.wait", Family::Other},
+    {Op::FenceProxy, "fence.proxy", Family::Other},
+    {Op::SetMaxNReg, "setmaxnreg", Family::Other},
+    {Op::GridDependencyWait, "griddepcontrol.wait", Family::Other},
+    {Op::GridDependencyLaunch, "griddepcontrol.launch_dependents", Family::Other},
+    {Op::CreatePolicy, "createpolicy", Family::Integer},
+    {Op::MbarrierInit, "mbarrier.init", Family::Other},
+    {Op::MbarrierInval, "mbarrier.inval", Family::Other},
+    {Op::MbarrierArrive, "mbarrier.arrive", Family::Other},
+    {Op::MbarrierExpectTx, "mbarrier.expect_tx", Family::Other},
+    {Op::MbarrierCompleteTx, "mbarrier.complete_tx", Family::Other},
+    {Op::MbarrierWait, "mbarrier.wait", Family::Other},
+    {Op::MbarrierPendingCount, "mbarrier.pending_count", Family::Other},
+    {Op::BulkCopy, "cp.async.bulk", Family::Other},
+    {Op::BulkReduce, "cp.reduce.async.bulk", Family::Other},
+    {Op::BulkPrefetch, "cp.async.bulk.prefetch", Family::Other},
+    {Op::BulkCommit, "cp.async.bulk.commit_group", Family::Other},
+    {Op::BulkWait, "cp.async.bulk.wait_group", Family::Other},
+    {Op::TensorLoad, "cp.async.bulk.tensor", Family::Other},
+    {Op::TensorStore, "cp.async.bulk.tensor", Family::Other},
+    {Op::TensorReduce, "cp.reduce.async.bulk.tensor", Family::Other},
+    {Op::TensorPrefetch, "cp.async.bulk.prefetch.tensor", Family::Other},
+    {Op::TensormapReplace, "tensormap.replace", Family::Other},
+    {Op::TensormapCopy, "tensormap.cp_fenceproxy", Family::Other},
+    {Op::StAsync, "st.async", Family::Other},
+    {Op::RedAsync, "red.async", Family::Other},
+    {Op::Wgmma, "wgmma.mma_async", Family::Other},
+    {Op::WgmmaFence, "wgmma.fence", Family::Other},
+    {Op::WgmmaCommit, "wgmma.commit_group", Family::Other},
+    {Op::WgmmaWait, "wgmma.wait_group", Family::Other},
 };
 
 static constexpr bool isInOrder() {
@@ -144,6 +186,7 @@ static bool isFloatType(Type type) {
   case Type::F64:
   case Type::E4M3x2:
   case Type::E5M2x2:
+  case Type::TF32:
     return true;
   default: // integers, untyped, predicates
     return false;
@@ -199,6 +242,12 @@ bool isPredicateOperand(const Instruction &instruction, unsigned index) {
     return index == last || (index == 0 && instruction.mods.boolOp != BoolOp::Popc);
   case Op::CpAsync:
     return index == 3;
+  case Op::Elect:
+    return index == 1;
+  case Op::MbarrierWait:
+    return index == 0;
+  case Op::Wgmma:
+    return index == last;
   default: // slots only
     return false;
   }
@@ -206,8 +255,9 @@ bool isPredicateOperand(const Instruction &instruction, unsigned index) {
 
 std::string_view typeText(Type type) {
   static constexpr std::string_view kNames[] = {
-      "",    "pred", "b8",  "b16", "b32",   "b64",  "b128",   "u8",  "u16", "u32",    "u64",   "s8",
-      "s16", "s32",  "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "e4m3x2", "e5m2x2"};
+      "",      "pred", "b8",     "b16", "b32", "b64",    "b128",   "u8",
+      "u16",   "u32",  "u64",    "s8",  "s16", "s32",    "s64",    "f16",
+      "f16x2", "bf16", "bf16x2", "f32", "f64", "e4m3x2", "e5m2x2", "tf32"};
   const auto index = static_cast<std::size_t>(type);
   return index < std::size(kNames) ? kNames[index] : "";
 }
@@ -218,6 +268,8 @@ static std::string_view spaceName(Space space) {
     return ".global";
   case Space::Shared:
     return ".shared";
+  case Space::SharedCluster:
+    return ".shared::cluster";
   case Space::Local:
     return ".local";
   case Space::Param:

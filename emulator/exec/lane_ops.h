@@ -133,6 +133,7 @@ Handler forIntegers(Type type, Select select) {
   case Type::F64:
   case Type::E4M3x2:
   case Type::E5M2x2:
+  case Type::TF32:
     return nullptr;
   }
   return nullptr;

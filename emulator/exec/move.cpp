@@ -135,6 +135,7 @@ static Outcome moveWide128(Warp &warp, const Step &step, LaneMask mask) {
 static std::uint64_t windowOf(Space space) {
   switch (space) {
   case Space::Shared:
+  case Space::SharedCluster:
     return kSharedWindow;
   case Space::Local:
     return kLocalWindow;

@@ -37,7 +37,7 @@ bool OperandBinder::checkRegister(const Item &item, Type type, const Operand &op
   return fail("expected ." + std::string(typeName(type)) + ", found " + describeOperand(operand));
 }
 
-/// `_`: absent where program.h allows that, else a register that nobody reads.
+/// `_`: absent where operation.h allows that, else a register that nobody reads.
 bool OperandBinder::addSink(Type type) {
   const bool mayBeAbsent = instruction_.op == Op::Ld || instruction_.op == Op::LdParam ||
                            instruction_.op == Op::MovUnpack || instruction_.op == Op::Atom;
@@ -280,7 +280,7 @@ bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
   return isBound && (!item.mayHavePair || bindPair(operand));
 }
 
-/// Brings the operands into the order of program.h where the text's order differs.
+/// Brings the operands into the order of operation.h where the text's order differs.
 bool OperandBinder::finish() {
   std::vector<std::uint32_t> &operands = builder_.kernel().operands;
   const bool isMemory =

@@ -1,5 +1,5 @@
 // The decoded program: what the front end (emulator/ptx) hands to the interpreter (emulator/exec).
-// Main entry: loadModule.
+// Main entry: loadModule. The operations and their operands are in operation.h.
 //
 // Registers. A kernel's register file is an array of 128-byte slots per warp: 32 lanes x 32 bits. A
 // 64-bit register takes two neighbouring slots, used as 32 lanes x 64 bits. 8- and 16-bit registers
@@ -8,55 +8,9 @@
 // registers and addresses of variables are slots too: the front end lists them (constants,
 // specials, symbols, constantPredicates) and the interpreter fills them before a warp starts, so
 // that an operand is always a slot. They are never shared with other values and never written.
-//
-// Operands of an instruction: destinations, then sources, as slots; `p` marks an index into the
-// predicate file, `?` an operand that may be kNoSlot (absent, or the sink `_`). `a+` is an address:
-// the slot holds a base to which `immediate` (second address: `immediate2`) is added; bit i of
-// `addressBits` says that the i-th address of the instruction is 64 bits wide (else 32). An address
-// without a register has a constant or symbol slot as its base.
-//
-//   Mov, Not, Neg, Abs, Popc, Cvt, Rcp ...  d | a         (type Pred: d and a are predicates, as in
-//                                           And, Or, Xor, Not)
-//   MovPack        d | a0 .. aN-1           type: the whole, srcType: an element, vector = N
-//   MovUnpack      d0? .. dN-1? | a         the same
-//   ReadSpecial    d |                      immediate: a Special that changes with time
-//   Ld             d0? .. dN-1? | a+        type: one element; dstBits may be wider than the type:
-//                                           sign- or zero-extend; volatileAccess, noncoherent
-//   LdParam        d0? .. dN-1? | a+?       no address: the offset in the parameter block is
-//                                           `immediate`
-//   St             | a+ s0 .. sN-1          low bits of registers of srcBits
-//   Cvta, CvtaTo   d | a                    between Space `space` and generic; 64-bit or 32-bit
-//   IsSpacep       p | a
-//   Prefetch       | a+
-//   Add .. Shr, Fma, MadLo ...              d | a b [c]; shift counts are 32-bit
-//   Bfe            d | a pos len            Bfi  d | a b pos len          Shf*  d | a b c
-//   Lop3           d | a b c                immediate: the table           Prmt  d | a b c
-//   Prmt           immediate: 0 (default form), then f4e 1, b4e 2, rc8 3, ecl 4, ecr 5, rc16 6
-//   Testp          p | a, immediate: finite 0, infinite 1, number 2, notanumber 3, normal 4,
-//                  subnormal 5             Bfind  d | a, immediate: 1 for .shiftamt
-//   CvtPack etc.   cvt of two f32 into a packed type: d | a b, a in the upper half
-//   Setp           p q? | a b [pc]          pc when boolOp != None; negateSource negates pc;
-//                                           packed types: p is the low half's result, q the high's
-//   Set            d | a b [pc]             type: of d; srcType: of the comparison
-//   Testp          p | a                    immediate: 0 finite, 1 infinite, 2 number,
-//                                           3 notanumber, 4 normal, 5 subnormal
-//   Selp           d | a b pc               Slct  d | a b c; srcType: S32 or F32, of c
-//   Bra            |                        target; uniform: all live lanes of the split agree
-//   BrxIdx         | i                      branchTargets[immediate + i], i < immediate2
-//   Ret and Exit   |                        end the thread (calls are expanded by the front end)
-//   Shfl           d p? | a b c mask
-//   VoteAll/Any/Uni  p | pa mask            VoteBallot  d | pa mask        (negateSource: of pa)
-//   Redux          d | a mask               atomic: the operation
-//   MatchAny       d | a mask               MatchAll    d p? | a mask
-//   Activemask     d |                      BarWarpSync | mask             Nanosleep | a
-//   BarSync        | id count?              BarArrive   | id count         (slots; aligned flag)
-//   BarRed         d or p | id count? pa    boolOp And, Or: p; Popc: d     (negateSource: of pa)
-//   Atom           d? | a+ b [c]            Red | a+ b                     c: of cas
-//   CpAsync        | a+ a+ size? pIgnore?   first the shared, then the global address; cpSize
-//   CpAsyncWait    |                        immediate: groups that may stay pending
-//   LdMatrix       d0 .. dN-1 | a+          vector = N matrices; transpose
-//   Mma            D.. | A.. B.. C..        m n k, formatA, formatB, type = of D, srcType = of C
 #pragma once
+
+#include "emulator/ptx/operation.h"
 
 #include <cstdint>
 #include <string>
@@ -65,171 +19,6 @@
 
 namespace fp8jit::emulator {
 
-/// Element types. A two-letter suffix x2 names a packed pair.
-enum class Type : std::uint8_t {
-  None,
-  Pred,
-  B8,
-  B16,
-  B32,
-  B64,
-  B128,
-  U8,
-  U16,
-  U32,
-  U64,
-  S8,
-  S16,
-  S32,
-  S64,
-  F16,
-  F16x2,
-  BF16,
-  BF16x2,
-  F32,
-  F64,
-  E4M3x2,
-  E5M2x2,
-};
-
-/// State spaces; Generic when the instruction names none.
-enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
-
-enum class Compare : std::uint8_t {
-  None,
-  Eq,
-  Ne,
-  Lt,
-  Le,
-  Gt,
-  Ge,
-  Lo,
-  Ls,
-  Hi,
-  Hs,
-  Equ,
-  Neu,
-  Ltu,
-  Leu,
-  Gtu,
-  Geu,
-  Num,
-  Nan,
-};
-
-enum class BoolOp : std::uint8_t { None, And, Or, Xor, Popc };
-enum class Rounding : std::uint8_t { None, Rn, Rz, Rm, Rp, Rna, Rni, Rzi, Rmi, Rpi };
-enum class ShuffleMode : std::uint8_t { Up, Down, Bfly, Idx };
-enum class AtomicOp : std::uint8_t { None, Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas };
-
-/// Semantic operation. One PTX mnemonic may map to several (mul.lo, mul.hi, mul.wide) and several
-/// spellings to one.
-enum class Op : std::uint16_t {
-  Invalid,
-  // data movement
-  Mov,
-  MovPack,
-  MovUnpack,
-  ReadSpecial,
-  Cvta,
-  CvtaTo,
-  Ld,
-  St,
-  LdParam,
-  Prefetch,
-  IsSpacep,
-  // integer and logic
-  Add,
-  Sub,
-  MulLo,
-  MulHi,
-  MulWide,
-  MadLo,
-  MadHi,
-  MadWide,
-  Div,
-  Rem,
-  Min,
-  Max,
-  Abs,
-  Neg,
-  And,
-  Or,
-  Xor,
-  Not,
-  Shl,
-  Shr,
-  ShfLWrap,
-  ShfLClamp,
-  ShfRWrap,
-  ShfRClamp,
-  Bfe,
-  Bfi,
-  Brev,
-  Popc,
-  Clz,
-  Bfind,
-  Prmt,
-  Lop3,
-  Sad,
-  Addc,
-  Subc,
-  Cnot,
-  // floating point (Add, Sub, Min, Max, Abs, Neg, Div serve both)
-  Mul,
-  Fma,
-  Rcp,
-  Sqrt,
-  Rsqrt,
-  Ex2,
-  Lg2,
-  Sin,
-  Cos,
-  Tanh,
-  Copysign,
-  Testp,
-  // comparison, selection, conversion
-  Setp,
-  Set,
-  Selp,
-  Slct,
-  Cvt,
-  CvtPack,
-  // control
-  Bra,
-  BrxIdx,
-  Ret,
-  Exit,
-  Trap,
-  Nop,
-  // warp and block collectives
-  Shfl,
-  VoteAll,
-  VoteAny,
-  VoteUni,
-  VoteBallot,
-  Redux,
-  MatchAny,
-  MatchAll,
-  Activemask,
-  BarWarpSync,
-  BarSync,
-  BarArrive,
-  BarRed,
-  Membar,
-  Nanosleep,
-  // atomics
-  Atom,
-  Red,
-  // asynchronous copies and matrices
-  CpAsync,
-  CpAsyncCommit,
-  CpAsyncWait,
-  CpAsyncWaitAll,
-  LdMatrix,
-  Mma,
-};
-
 /// Instruction-specific choices that are not operands.
 struct Modifiers {
   Compare compare = Compare::None;
@@ -237,21 +26,32 @@ struct Modifiers {
   Rounding rounding = Rounding::None;
   ShuffleMode shuffle = ShuffleMode::Idx;
   AtomicOp atomic = AtomicOp::None;
-  bool ftz = false, sat = false, satfinite = false, relu = false, approx = false, nan = false,
-       carryIn = false, carryOut = false, volatileAccess = false, noncoherent = false,
-       transpose = false, uniform = false, aligned = false;
-  bool negateSource = false;   ///< the predicate among the sources (the last one) is negated
-  bool xorSignAbs = false;     ///< min and max: .xorsign.abs
-  bool shiftAmount = false;    ///< bfind.shiftamt
-  std::uint8_t cpSize = 0;     ///< cp.async bytes: 4, 8, 16
-  std::uint8_t bytesExtra = 0; ///< reserved
+  bool ftz = false, sat = false, satfinite = false, relu = false, nan = false, carryIn = false,
+       carryOut = false, transpose = false, uniform = false, aligned = false;
+  bool negateSource = false; ///< the predicate among the sources (the last one) is negated
+  bool xorSignAbs = false;   ///< min and max: .xorsign.abs
+  std::uint8_t cpSize = 0;   ///< cp.async bytes: 4, 8, 16
   // mma: shape and operand formats (type = D and C)
   std::uint16_t m = 0, n = 0, k = 0;
-  std::uint8_t formatA = 0,
-               formatB =
-                   0; ///< a Type for 16-bit operands; Type::E4M3x2 and E5M2x2 name the FP8 formats
+  // a Type for 16-bit operands; Type::E4M3x2 and E5M2x2 name the FP8 formats
+  std::uint8_t formatA = 0, formatB = 0;
+  Semantics semantics = Semantics::None;
+  Scope scope = Scope::None;
+  bool noInc = false;       ///< cp.async.mbarrier.arrive.noinc
+  bool increase = false;    ///< setmaxnreg.inc
+  bool drop = false;        ///< mbarrier.arrive_drop
+  bool noComplete = false;  ///< mbarrier.arrive.noComplete
+  bool parity = false;      ///< mbarrier waits by phase parity
+  bool tryWait = false;     ///< mbarrier.try_wait: may suspend the thread
+  bool readOnly = false;    ///< cp.async.bulk.wait_group.read
+  bool multicast = false;   ///< to every block of a mask of the cluster
+  bool noncoherent = false; ///< ld.global.nc
+  // wgmma: A is a descriptor; operands negated, or stored with the other dimension contiguous
+  bool descriptorA = false, negateA = false, negateB = false, transposeA = false,
+       transposeB = false;
 };
 
+/// An operand that is absent.
 inline constexpr std::uint32_t kNoSlot = 0xffffffffU;
 
 /// One decoded instruction. Destinations come first, then sources; predicates are indices into the
@@ -262,6 +62,7 @@ struct Instruction {
   Type type = Type::None;    ///< of the operation; of the destination for cvt and set
   Type srcType = Type::None; ///< of the source where it differs
   Space space = Space::Generic;
+  Space srcSpace = Space::Generic; ///< of the second address, of instructions with two
   std::uint8_t vector =
       1; ///< elements of a vector ld/st or of mov pack/unpack; matrices of ldmatrix
   std::uint8_t numDst = 0, numSrc = 0;
@@ -285,6 +86,13 @@ struct ConstantSlot {
   std::uint32_t slot = 0;
   std::uint64_t bits = 0;
   bool is64 = false;
+};
+
+/// A slot that holds the address of a shared variable: `offset` counts from the first byte of the
+/// block's variables; the interpreter adds where its window places that byte. 32 bits.
+struct SharedSlot {
+  std::uint32_t slot = 0;
+  std::uint32_t offset = 0;
 };
 
 /// A slot that holds the address of Module::globals[global] plus `addend`, 64 bits in two slots.
@@ -319,6 +127,22 @@ enum class Special : std::uint8_t {
   NWarpId,
   SmId,
   NSmId,
+  ClusteridX,
+  ClusteridY,
+  ClusteridZ,
+  NClusteridX,
+  NClusteridY,
+  NClusteridZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtarank,
+  ClusterNctarank,
+  IsExplicitCluster,
+  AggrSmemSize,
   GridId,
   LaneMaskEq,
   LaneMaskLt,
@@ -361,6 +185,7 @@ struct Kernel {
   std::vector<ConstantSlot> constants;
   std::vector<SpecialSlot> specials;
   std::vector<SymbolSlot> symbols;
+  std::vector<SharedSlot> sharedSymbols;
   std::vector<ConstantPredicate> constantPredicates;
   std::vector<std::uint32_t> branchTargets; ///< instruction indices of all BrxIdx tables
   /// Static shared variables lie from offset 0; `extern` ones begin at dynamicSharedOffset.
@@ -371,6 +196,9 @@ struct Kernel {
   std::uint32_t minBlocksPerSm = 0;
   std::uint32_t maxRegisters = 0;               ///< .maxnreg, 0 if absent
   std::uint32_t requiredThreads[3] = {0, 0, 0}; ///< .reqntid, 0 if absent
+  std::uint32_t requiredCluster[3] = {0, 0, 0}; ///< .reqnctapercluster, 0 if absent
+  std::uint32_t maxClusterRank = 0;             ///< .maxclusterrank, 0 if absent
+  bool explicitCluster = false;                 ///< .explicitcluster
 };
 
 /// Eight bytes of an initialised variable that hold the address of Module::globals[global] +
@@ -410,6 +238,7 @@ struct PtxError {
 /// lacks, or a wrong target. Thread safe.
 bool loadModule(std::string_view text, std::string_view arch, Module &module, PtxError &error);
 
+/// How loadModule lays out a kernel.
 struct LoadOptions {
   /// Registers whose values are never needed at the same time share slots: a smaller register file.
   /// Off, each register keeps a slot of its own.

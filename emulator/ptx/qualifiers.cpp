@@ -162,17 +162,13 @@ void applyWord(std::string_view word, Instruction &instruction) {
       Flag{"sat", &Modifiers::sat},
       Flag{"satfinite", &Modifiers::satfinite},
       Flag{"relu", &Modifiers::relu},
-      Flag{"approx", &Modifiers::approx},
-      Flag{"full", &Modifiers::approx},
       Flag{"NaN", &Modifiers::nan},
       Flag{"cc", &Modifiers::carryOut},
-      Flag{"volatile", &Modifiers::volatileAccess},
       Flag{"nc", &Modifiers::noncoherent},
       Flag{"trans", &Modifiers::transpose},
       Flag{"uni", &Modifiers::uniform},
       Flag{"aligned", &Modifiers::aligned},
       Flag{"xorsign", &Modifiers::xorSignAbs},
-      Flag{"shiftamt", &Modifiers::shiftAmount},
   };
   Modifiers &mods = instruction.mods;
   for (const Flag &flag : kFlags) {
