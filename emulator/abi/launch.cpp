@@ -104,6 +104,7 @@ static CUresult resultOf(Fault fault) {
     return CUDA_ERROR_MISALIGNED_ADDRESS;
   case Fault::IllegalInstruction:
     return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+  case Fault::DataRace:
   case Fault::UninitializedRead: // hardware would go on; strict mode does not
   case Fault::Trap:
     return CUDA_ERROR_LAUNCH_FAILED;

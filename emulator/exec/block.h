@@ -13,6 +13,8 @@
 
 namespace fp8jit::emulator {
 
+class RaceChecker; // emulator/exec/race_checker.h
+
 /// Counters that instructions add to while they run; the rest follows from execution counts.
 struct MemoryCounters {
   std::uint64_t loadSectors = 0, storeSectors = 0;
@@ -77,6 +79,8 @@ struct AlignedDelete {
 /// A block and its warps; reused for the next block by start().
 struct Block {
   LaunchContext *launch = nullptr;
+  RaceChecker *race = nullptr; ///< of the cluster, or null: not checked
+  std::uint32_t rank = 0;      ///< %cluster_ctarank
   Dim3 index;
   std::uint64_t linearIndex = 0;
   std::uint32_t threadCount = 0;

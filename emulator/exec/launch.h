@@ -38,6 +38,7 @@ enum class Fault : std::uint8_t {
   MisalignedAddress,
   IllegalInstruction, ///< convergence and barrier rules
   UninitializedRead,
+  DataRace, ///< unordered accesses, or a missing proxy fence
   Trap,
   Deadlock,
   Budget, ///< instruction budget used up (livelock)
