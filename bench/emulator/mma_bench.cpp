@@ -1,10 +1,12 @@
-// Tensor-core arithmetic of one warp: GFLOP/s of mma.sync on one core, vector and portable code.
+// Tensor-core arithmetic of one warp: GFLOP/s of mma.sync and of a warp's quarter of wgmma on one
+// core, vector and portable code; operands lie in registers.
 #include "emulator/tensor/mma.h"
 
 #include "benchmark/benchmark.h"
 
 #include <cstdint>
 #include <random>
+#include <vector>
 
 namespace fp8jit::emulator {
 namespace {
@@ -55,11 +57,45 @@ static void runMma(benchmark::State &state, const MmaShape &shape, MmaFunction f
       flop * 1e-9 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-static void registerForm(const char *name, const MmaShape &shape) {
+static void runWgmma(benchmark::State &state, const MmaShape &shape, WgmmaFunction function) {
+  const Fragments fragments(shape.a);
+  const auto blocks = static_cast<std::size_t>(shape.n) / 8;
+  std::vector<std::uint32_t> b(blocks * 64);
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    b[i] = fragments.a[i % 4][i / 4 % 32];
+  }
+  std::vector<std::uint32_t> d(blocks * 4 * 32);
+  std::vector<std::uint32_t *> registers;
+  for (std::size_t i = 0; i < blocks * 4; ++i) {
+    registers.push_back(d.data() + i * 32);
+  }
+  const WgmmaOperands operands{
+      .a = {fragments.a[0], fragments.a[1], fragments.a[2], fragments.a[3]},
+      .b = b.data(),
+      .d = registers.data(),
+      .n = shape.n};
+  for (auto _ : state) {
+    function(operands);
+    benchmark::DoNotOptimize(d.data());
+    benchmark::ClobberMemory();
+  }
+  const double flop = 2.0 * 16 * shape.n * shape.k;
+  state.counters["GFLOP/s"] = benchmark::Counter(
+      flop * 1e-9 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+
+static void registerForm(const char *name, const MmaShape &shape, const char *arch) {
   benchmark::RegisterBenchmark((std::string(name) + "/selected").c_str(), runMma, shape,
-                               selectMma(shape, "89"));
+                               selectMma(shape, arch));
   benchmark::RegisterBenchmark((std::string(name) + "/portable").c_str(), runMma, shape,
-                               selectPortableMma(shape, "89"));
+                               selectPortableMma(shape, arch));
+}
+
+static void registerWgmma(const char *name, const MmaShape &shape) {
+  benchmark::RegisterBenchmark((std::string(name) + "/selected").c_str(), runWgmma, shape,
+                               selectWgmma(shape, "90a"));
+  benchmark::RegisterBenchmark((std::string(name) + "/portable").c_str(), runWgmma, shape,
+                               selectPortableWgmma(shape, "90a"));
 }
 
 } // namespace fp8jit::emulator
@@ -67,10 +103,17 @@ static void registerForm(const char *name, const MmaShape &shape) {
 int main(int argc, char **argv) {
   using namespace fp8jit::emulator;
   benchmark::Initialize(&argc, argv);
-  registerForm("mma_m16n8k32_e4m3_f32", {});
-  registerForm("mma_m16n8k32_e5m2_f32", {.a = MmaFormat::E5M2, .b = MmaFormat::E5M2});
-  registerForm("mma_m16n8k32_e4m3_f16", {.accumulator = MmaAccumulator::F16});
-  registerForm("mma_m16n8k16_f16_f32", {.k = 16, .a = MmaFormat::F16, .b = MmaFormat::F16});
+  const MmaShape half{.k = 16, .a = MmaFormat::F16, .b = MmaFormat::F16};
+  registerForm("sm_89_mma_m16n8k32_e4m3_f32", {}, "89");
+  registerForm("sm_89_mma_m16n8k32_e5m2_f32", {.a = MmaFormat::E5M2, .b = MmaFormat::E5M2}, "89");
+  registerForm("sm_89_mma_m16n8k32_e4m3_f16", {.accumulator = MmaAccumulator::F16}, "89");
+  registerForm("sm_89_mma_m16n8k16_f16_f32", half, "89");
+  registerForm("sm_90_mma_m16n8k32_e4m3_f32", {}, "90a");
+  registerForm("sm_90_mma_m16n8k16_f16_f32", half, "90a");
+  registerForm("sm_120_mma_m16n8k32_e4m3_f32", {}, "120a");
+  registerWgmma("wgmma_m64n128k32_e4m3_f32", {.m = 64, .n = 128});
+  registerWgmma("wgmma_m64n128k16_f16_f32",
+                {.m = 64, .n = 128, .k = 16, .a = MmaFormat::F16, .b = MmaFormat::F16});
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -1,8 +1,8 @@
-// What the AVX2 files share: rows of eight accumulators and the table of their functions. Internal
+// What the AVX2 files share: rows of eight accumulators, and the table of their functions. Internal
 // functions only: code compiled for AVX2 must not be merged with that of other files.
 #pragma once
 
-#include "emulator/tensor/mma.h"
+#include "emulator/tensor/mma_avx2.h"
 #include "emulator/tensor/scalar_model.h"
 
 #if defined(__AVX2__) && defined(__F16C__)
@@ -15,11 +15,16 @@ namespace {
 
 constexpr int kRows = 16; // of A, C and D
 
-/// One function of a table.
+/// One form of a table.
 struct VectorForm {
   MmaShape shape;
   StepRule rule;
-  MmaFunction function;
+  VectorFunctions functions;
+};
+
+/// The forms of one shape with every mix of two FP8 formats.
+struct FormatMixes {
+  VectorForm forms[4];
 };
 
 /// As the defaulted comparison, but internal.
@@ -27,23 +32,24 @@ inline bool isSame(const VectorForm &form, const MmaShape &shape, const StepRule
   return form.shape.m == shape.m && form.shape.n == shape.n && form.shape.k == shape.k &&
          form.shape.a == shape.a && form.shape.b == shape.b &&
          form.shape.accumulator == shape.accumulator && form.rule.groupSize == rule.groupSize &&
-         form.rule.fractionBits == rule.fractionBits && form.rule.output == rule.output;
+         form.rule.fractionBits == rule.fractionBits && form.rule.output == rule.output &&
+         form.rule.path == rule.path;
 }
 
-/// The function of `forms` for `shape` by `rule`; null if there is none or this processor lacks
-/// AVX2 or F16C.
+/// The functions of `forms` for `shape` by `rule`; none if the form is unknown or this processor
+/// lacks AVX2 or F16C.
 template <std::size_t kCount>
-MmaFunction findForm(const VectorForm (&forms)[kCount], const MmaShape &shape,
-                     const StepRule &rule) {
+VectorFunctions findForm(const VectorForm (&forms)[kCount], const MmaShape &shape,
+                         const StepRule &rule) {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c")) {
-    return nullptr;
+    return {};
   }
   for (const VectorForm &form : forms) {
     if (isSame(form, shape, rule)) {
-      return form.function;
+      return form.functions;
     }
   }
-  return nullptr;
+  return {};
 }
 
 /// `chosen` where the mask is set.
@@ -51,26 +57,16 @@ inline __m256 blend(__m256 otherwise, __m256 chosen, __m256i mask) {
   return _mm256_blendv_ps(otherwise, chosen, _mm256_castsi256_ps(mask));
 }
 
-/// 2^exponent of 8 lanes, exponents biased by 127 already.
-inline __m256 powerOfTwo(__m256i field) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(field, 23));
-}
-
-/// `rounded`, but C itself where that is infinite and the canonical NaN where it is NaN: what a
-/// step with ordinary operands makes of such a C.
-inline __m256 keepSpecials(__m256 rounded, __m256 c) {
-  const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(c), _mm256_set1_epi32(0x7fffffff));
-  const __m256i isInfinite = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
-  const __m256i isNan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
-  const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(kNanF32)));
-  return blend(blend(rounded, c, isInfinite), nan, isNan);
+/// The same bits in all lanes.
+inline __m256 broadcastBits(std::uint32_t bits) {
+  return _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(bits)));
 }
 
 /// The eight accumulators of one row, as f32.
-template <MmaShape kShape>
+template <bool kIsF16>
 __m256 loadRow(const MmaRegisters &registers, int row) {
   const int lane = row % 8 * 4;
-  if constexpr (kShape.accumulator == MmaAccumulator::F16) {
+  if constexpr (kIsF16) {
     return _mm256_cvtph_ps(
         _mm_loadu_si128(reinterpret_cast<const __m128i *>(registers.c[row / 8] + lane)));
   }
@@ -82,10 +78,10 @@ __m256 loadRow(const MmaRegisters &registers, int row) {
 }
 
 /// Writes one row of results, given as f32.
-template <MmaShape kShape>
+template <bool kIsF16>
 void storeRow(const MmaRegisters &registers, int row, __m256 values) {
   const int lane = row % 8 * 4;
-  if constexpr (kShape.accumulator == MmaAccumulator::F16) {
+  if constexpr (kIsF16) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(registers.d[row / 8] + lane),
                      _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT));
     return;
@@ -97,6 +93,11 @@ void storeRow(const MmaRegisters &registers, int row, __m256 values) {
                    _mm_castps_si128(_mm_shuffle_ps(low, high, 0x88)));
   _mm_storeu_si128(reinterpret_cast<__m128i *>(d[1] + lane),
                    _mm_castps_si128(_mm_shuffle_ps(low, high, 0xdd)));
+}
+
+/// The 16 bytes of `row` (0 to 7) in a fragment register.
+inline __m128i loadChunk(const std::uint32_t *lanes, int row) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i *>(lanes + 4 * row));
 }
 
 } // namespace

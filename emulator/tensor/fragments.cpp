@@ -9,11 +9,10 @@ static constexpr int kBytesPerRegisterRow = 16;
 static constexpr int kLanesPerRow = 4;
 
 /// Element `k` of row `row` (0 to 7) of a register.
-static std::uint16_t element(const std::uint32_t *lanes, int row, int k, int bytesPerElement) {
+static std::uint32_t element(const std::uint32_t *lanes, int row, int k, int bytesPerElement) {
   const int byte = k * bytesPerElement;
   const std::uint32_t word = lanes[row * kLanesPerRow + byte / 4];
-  const std::uint32_t code = word >> (byte % 4 * 8);
-  return static_cast<std::uint16_t>(bytesPerElement == 1 ? code & 0xff : code & 0xffff);
+  return (word >> (byte % 4 * 8)) & (0xffffffffU >> (32 - 8 * bytesPerElement));
 }
 
 void gatherOperands(const MmaRegisters &registers, int bytesPerElement, int k,

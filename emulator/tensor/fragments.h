@@ -13,16 +13,16 @@ inline constexpr int kMmaRows = 16;
 inline constexpr int kMmaColumns = 8;
 inline constexpr int kMaxMmaK = 32;
 
-/// Operand codes of one instruction: a[row][k] and b[column][k], FP8 in the low byte.
+/// Operand codes of one instruction: a[row][k] and b[column][k], narrow formats in the low bits.
 struct MmaOperands {
-  std::array<std::array<std::uint16_t, kMaxMmaK>, kMmaRows> a;
-  std::array<std::array<std::uint16_t, kMaxMmaK>, kMmaColumns> b;
+  std::array<std::array<std::uint32_t, kMaxMmaK>, kMmaRows> a;
+  std::array<std::array<std::uint32_t, kMaxMmaK>, kMmaColumns> b;
 };
 
 /// Accumulators as bit patterns, f16 in the low half: [row][column].
 using MmaAccumulators = std::array<std::array<std::uint32_t, kMmaColumns>, kMmaRows>;
 
-/// Reads A and B; `bytesPerElement` is 1 (FP8) or 2, `k` 16 or 32.
+/// Reads A and B; `bytesPerElement` is 1, 2 or 4, and `k` of them make 16 or 32 bytes.
 void gatherOperands(const MmaRegisters &registers, int bytesPerElement, int k,
                     MmaOperands &operands);
 

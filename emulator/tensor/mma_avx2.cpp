@@ -1,14 +1,12 @@
-// FP8 mma.sync of one warp with AVX2. Per group of 16 products and per output:
-//   pass 1  E = the largest exponent, from byte sums of the operands' exponents;
-//   pass 2  S = sum of truncated terms: the float product of two FP8 significands is exact, so is
-//           its scaling by 2^(F - E), and the conversion to integers truncates as the model does.
-// A zero operand has the exponent -128 in pass 1, so that its saturated sums stay below every real
-// one. NaN and infinity among A and B take the scalar path; C may be anything.
+// FP8 mma.sync and wgmma of one warp with AVX2, on FP8 units. The largest exponents come from byte
+// sums of the operands' exponents, four rows by eight columns at a time; the rest is avx2_step.h.
+// NaN and infinity among A and B take the scalar path; C may be anything.
 //
 // Compiled for AVX2: uses no inline function that other files share (see avx2_rows.h).
 #include "emulator/tensor/mma_avx2.h"
 
-#include "emulator/tensor/avx2_rows.h"
+#include "emulator/tensor/avx2_fp8.h"
+#include "emulator/tensor/avx2_step.h"
 #include "emulator/tensor/mma_portable.h"
 #include "emulator/tensor/step_rules.h"
 
@@ -17,57 +15,23 @@
 namespace fp8jit::emulator {
 namespace {
 
-constexpr int kGroup = 16;     // products per step, and bytes of k per register row
-constexpr int kBelowAll = -20; // below every biased exponent, and still a power of two as a float
+constexpr int kChunk = 16; // codes of a row in one fragment register
 
-/// How to read one FP8 format.
-struct Fp8Layout {
-  int fractionBits;
-  int bias;
-  int alignShift;      ///< right shift that moves the code from the top byte to f32's fields
-  int fieldMask;       ///< sign, exponent and fraction after that shift
-  float exponentScale; ///< 2^(127 - bias)
-  char firstSpecial;   ///< smallest magnitude code that is NaN or infinity
+/// Decoded A of one step: values and exponents of 16 rows.
+template <int kGroup>
+struct alignas(32) RowOperands {
+  float values[kRows][kGroup];
+  __m128i exponents[kGroup]; ///< [k][row]
 };
 
-constexpr Fp8Layout layoutOf(MmaFormat format) {
-  return format == MmaFormat::E4M3
-             ? Fp8Layout{3, 7, 4, static_cast<int>(0x87f00000), 0x1p120F, 0x7f}
-             : Fp8Layout{2, 15, 3, static_cast<int>(0x8fe00000), 0x1p112F, 0x7c};
-}
-
-/// Decoded operands of one group: values as floats, exponents (field at least 1, biased) as bytes.
-struct alignas(32) GroupOperands {
-  float a[kRows][kGroup];
-  float b[kGroup][8];
-  __m128i aExponents[kGroup];   ///< [k][row]
-  long long bExponents[kGroup]; ///< [k][column], eight bytes
+/// Decoded B of one step: values and exponents of eight columns.
+template <int kGroup>
+struct alignas(32) ColumnOperands {
+  float values[kGroup][8];
+  long long exponents[kGroup]; ///< [k][column], eight bytes
 };
 
 } // namespace
-
-static __m256 decodeEight(__m128i codes, const Fp8Layout &layout) {
-  const __m256i top = _mm256_slli_epi32(_mm256_cvtepu8_epi32(codes), 24);
-  const __m256i fields = _mm256_and_si256(_mm256_srai_epi32(top, layout.alignShift),
-                                          _mm256_set1_epi32(layout.fieldMask));
-  return _mm256_mul_ps(_mm256_castsi256_ps(fields), _mm256_set1_ps(layout.exponentScale));
-}
-
-static __m128i exponentBytes(__m128i codes, const Fp8Layout &layout) {
-  const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi8(0x7f));
-  const char fieldMask = static_cast<char>(0x7f >> layout.fractionBits);
-  const __m128i field =
-      _mm_and_si128(_mm_srli_epi16(magnitude, layout.fractionBits), _mm_set1_epi8(fieldMask));
-  const __m128i isZero = _mm_cmpeq_epi8(magnitude, _mm_setzero_si128());
-  return _mm_blendv_epi8(_mm_max_epu8(field, _mm_set1_epi8(1)), _mm_set1_epi8(-128), isZero);
-}
-
-/// All ones in every byte of `codes` that is NaN or infinity, or-ed into `seen`.
-static __m128i noteSpecials(__m128i seen, __m128i codes, const Fp8Layout &layout) {
-  const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi8(0x7f));
-  const __m128i atLeast = _mm_max_epu8(magnitude, _mm_set1_epi8(layout.firstSpecial));
-  return _mm_or_si128(seen, _mm_cmpeq_epi8(atLeast, magnitude));
-}
 
 /// One perfect shuffle of the bytes of `count` vectors; log2(count) of them transpose [count][16].
 template <int kCount>
@@ -84,48 +48,61 @@ static void shuffleBytes(__m128i (&rows)[kCount]) {
   }
 }
 
-/// Decodes one group; false if an operand is NaN or infinity.
-template <MmaShape kShape>
-static bool decodeGroup(const MmaRegisters &registers, int group, GroupOperands &operands) {
-  constexpr Fp8Layout kA = layoutOf(kShape.a);
-  constexpr Fp8Layout kB = layoutOf(kShape.b);
+/// Decodes A of step `group`; false if an operand is NaN or infinity.
+template <int kGroup>
+static bool decodeRows(const std::uint32_t *const *registers, int group, const Fp8Layout &layout,
+                       RowOperands<kGroup> &operands) {
   __m128i specials = _mm_setzero_si128();
-  __m128i aExponents[kRows];
-  for (int row = 0; row < kRows; ++row) {
-    const std::uint32_t *words = registers.a[2 * group + row / 8] + row % 8 * 4;
-    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(words));
-    specials = noteSpecials(specials, codes, kA);
-    aExponents[row] = exponentBytes(codes, kA);
-    _mm256_store_ps(operands.a[row], decodeEight(codes, kA));
-    _mm256_store_ps(operands.a[row] + 8, decodeEight(_mm_srli_si128(codes, 8), kA));
-  }
-  for (int round = 0; round < 4; ++round) {
-    shuffleBytes(aExponents);
-  }
-  __m128i bCodes[8];
-  for (int column = 0; column < 8; ++column) {
-    const std::uint32_t *words = registers.b[group] + column * 4;
-    bCodes[column] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(words));
-    specials = noteSpecials(specials, bCodes[column], kB);
-  }
-  for (int round = 0; round < 3; ++round) {
-    shuffleBytes(bCodes);
-  }
-  for (int k = 0; k < kGroup; ++k) {
-    operands.aExponents[k] = aExponents[k];
-  }
-  for (int pair = 0; pair < kGroup / 2; ++pair) {
-    _mm256_store_ps(operands.b[2 * pair], decodeEight(bCodes[pair], kB));
-    _mm256_store_ps(operands.b[2 * pair + 1], decodeEight(_mm_srli_si128(bCodes[pair], 8), kB));
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(&operands.bExponents[2 * pair]),
-                     exponentBytes(bCodes[pair], kB));
+  for (int k = 0; k < kGroup; k += kChunk) {
+    const std::uint32_t *const *halves = registers + 2 * (group * kGroup + k) / kChunk;
+    __m128i exponents[kRows];
+    for (int row = 0; row < kRows; ++row) {
+      const __m128i codes = loadChunk(halves[row / 8], row % 8);
+      specials = noteSpecials(specials, codes, layout);
+      exponents[row] = exponentBytes(codes, layout);
+      _mm256_store_ps(operands.values[row] + k, decodeEight(codes, layout));
+      _mm256_store_ps(operands.values[row] + k + 8, decodeEight(_mm_srli_si128(codes, 8), layout));
+    }
+    for (int round = 0; round < 4; ++round) {
+      shuffleBytes(exponents);
+    }
+    for (int i = 0; i < kChunk; ++i) {
+      operands.exponents[k + i] = exponents[i];
+    }
   }
   return _mm_movemask_epi8(specials) == 0;
 }
 
-/// Pass 1: the largest biased product exponent of every output, [row][column]; not above 0 where
-/// every product is zero.
-static void largestExponents(const GroupOperands &operands, __m256i (&largest)[4]) {
+/// Decodes B of step `group`; false if an operand is NaN or infinity.
+template <int kGroup>
+static bool decodeColumns(const std::uint32_t *const *registers, int group, const Fp8Layout &layout,
+                          ColumnOperands<kGroup> &operands) {
+  __m128i specials = _mm_setzero_si128();
+  for (int k = 0; k < kGroup; k += kChunk) {
+    const std::uint32_t *lanes = registers[(group * kGroup + k) / kChunk];
+    __m128i codes[8];
+    for (int column = 0; column < 8; ++column) {
+      codes[column] = loadChunk(lanes, column);
+      specials = noteSpecials(specials, codes[column], layout);
+    }
+    for (int round = 0; round < 3; ++round) {
+      shuffleBytes(codes);
+    }
+    for (int pair = 0; pair < kChunk / 2; ++pair) { // two k of eight columns each
+      float(*values)[8] = operands.values + k + 2 * pair;
+      _mm256_store_ps(values[0], decodeEight(codes[pair], layout));
+      _mm256_store_ps(values[1], decodeEight(_mm_srli_si128(codes[pair], 8), layout));
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(operands.exponents + k + 2 * pair),
+                       exponentBytes(codes[pair], layout));
+    }
+  }
+  return _mm_movemask_epi8(specials) == 0;
+}
+
+/// The largest product exponent of every output, [row][column].
+template <int kGroup>
+static void largestExponents(const RowOperands<kGroup> &a, const ColumnOperands<kGroup> &b,
+                             __m256i (&largest)[4]) {
   __m256i spread[4]; // repeats the bytes of four rows eight times each
   for (int quad = 0; quad < 4; ++quad) {
     const char r = static_cast<char>(4 * quad);
@@ -138,137 +115,118 @@ static void largestExponents(const GroupOperands &operands, __m256i (&largest)[4
   }
 #pragma GCC unroll 16
   for (int k = 0; k < kGroup; ++k) {
-    const __m256i a = _mm256_broadcastsi128_si256(operands.aExponents[k]);
-    const __m256i b = _mm256_set1_epi64x(operands.bExponents[k]);
+    const __m256i rows = _mm256_broadcastsi128_si256(a.exponents[k]);
+    const __m256i columns = _mm256_set1_epi64x(b.exponents[k]);
 #pragma GCC unroll 4
     for (int quad = 0; quad < 4; ++quad) {
-      const __m256i sums = _mm256_adds_epi8(_mm256_shuffle_epi8(a, spread[quad]), b);
+      const __m256i sums = _mm256_adds_epi8(_mm256_shuffle_epi8(rows, spread[quad]), columns);
       largest[quad] = _mm256_max_epi8(largest[quad], sums);
     }
   }
 }
 
-/// Exponent of the accumulator in units of biased product exponents; kBelowAll where an f16 is
-/// zero.
-template <MmaShape kShape>
-static __m256i accumulatorExponent(__m256 c) {
-  constexpr int kBias = layoutOf(kShape.a).bias + layoutOf(kShape.b).bias;
-  const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(c), _mm256_set1_epi32(0x7fffffff));
-  const __m256i field = _mm256_srli_epi32(magnitude, 23);
-  if constexpr (kShape.accumulator == MmaAccumulator::F32) {
-    return _mm256_add_epi32(_mm256_max_epi32(field, _mm256_set1_epi32(1)),
-                            _mm256_set1_epi32(kBias - 127));
-  } else {
-    const __m256i clamped = _mm256_max_epi32(field, _mm256_set1_epi32(127 - 14));
-    const __m256i isZero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
-    return _mm256_blendv_epi8(_mm256_add_epi32(clamped, _mm256_set1_epi32(kBias - 127)),
-                              _mm256_set1_epi32(kBelowAll), isZero);
-  }
-}
-
-/// Rounds S·2^(E - F) to the accumulator's format, kept as f32.
-template <MmaShape kShape>
-static __m256 roundSums(__m256i sums, __m256 unscale, __m256 c, __m256i hasProducts) {
-  const __m256 exact = _mm256_cvtepi32_ps(sums); // |S| <= 2^20
-  if constexpr (kShape.accumulator == MmaAccumulator::F16) {
-    const __m256 value = _mm256_mul_ps(exact, unscale);
-    return _mm256_cvtph_ps(_mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
-  }
-  const __m256 kept = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(0xfffffc00)));
-  const __m256 value = _mm256_mul_ps(_mm256_and_ps(exact, kept), unscale);
-  // Without products the exponent is C's own, which may be too small for the scaling: cut C.
-  const __m256 cut = _mm256_and_ps(c, kept);
-  const __m256 isZero = _mm256_cmp_ps(cut, _mm256_setzero_ps(), _CMP_EQ_OQ);
-  return blend(_mm256_andnot_ps(isZero, cut), value, hasProducts);
-}
-
-/// One step for one row of eight outputs.
-template <MmaShape kShape, StepRule kRule>
-static __m256 stepRow(const GroupOperands &operands, int row, __m256i products, __m256 c) {
-  constexpr int kBias = layoutOf(kShape.a).bias + layoutOf(kShape.b).bias;
-  constexpr int kFraction = kRule.fractionBits;
-  const __m256i exponent = _mm256_max_epi32(products, accumulatorExponent<kShape>(c));
-  const __m256 scale =
-      powerOfTwo(_mm256_sub_epi32(_mm256_set1_epi32(127 + kFraction + kBias), exponent));
-  const __m256 unscale =
-      powerOfTwo(_mm256_add_epi32(_mm256_set1_epi32(127 - kFraction - kBias), exponent));
-  __m256i sums = _mm256_cvttps_epi32(_mm256_mul_ps(c, scale));
-#pragma GCC unroll 16
-  for (int k = 0; k < kGroup; ++k) {
-    const __m256 product =
-        _mm256_mul_ps(_mm256_broadcast_ss(&operands.a[row][k]), _mm256_load_ps(operands.b[k]));
-    sums = _mm256_add_epi32(sums, _mm256_cvttps_epi32(_mm256_mul_ps(product, scale)));
-  }
-  const __m256i hasProducts = _mm256_cmpgt_epi32(products, _mm256_setzero_si256());
-  const __m256 rounded = roundSums<kShape>(sums, unscale, c, hasProducts);
-  return keepSpecials(rounded, c);
-}
-
-/// The whole instruction. Nothing is written before all operands are read: D may alias them.
-template <MmaShape kShape, StepRule kRule>
-static void fp8Mma(const MmaRegisters &registers) {
-  constexpr int kGroups = kShape.k / kGroup;
-  GroupOperands operands[kGroups];
-  bool isOrdinary = true;
-  for (int group = 0; group < kGroups; ++group) {
-    isOrdinary = decodeGroup<kShape>(registers, group, operands[group]) && isOrdinary;
-  }
-  if (!isOrdinary) {
-    computeMma(registers, kShape, kRule);
-    return;
-  }
+/// All steps of eight columns. Nothing is written before C is read: D may alias it.
+template <StepRule kRule, int kSteps>
+[[gnu::noinline]] static void computeBlock(const RowOperands<kRule.groupSize> (&a)[kSteps],
+                                           const ColumnOperands<kRule.groupSize> (&b)[kSteps],
+                                           const MmaRegisters &registers) {
+  constexpr bool kIsF16 = kRule.output == StepOutput::F16Nearest;
   __m256 values[kRows];
   for (int row = 0; row < kRows; ++row) {
-    values[row] = loadRow<kShape>(registers, row);
+    values[row] = loadRow<kIsF16>(registers, row);
   }
-  for (int group = 0; group < kGroups; ++group) {
+  for (int step = 0; step < kSteps; ++step) {
     __m256i largest[4];
-    largestExponents(operands[group], largest);
+    largestExponents(a[step], b[step], largest);
     for (int quad = 0; quad < 4; ++quad) {
       const __m128i low = _mm256_castsi256_si128(largest[quad]);
       const __m128i high = _mm256_extracti128_si256(largest[quad], 1);
       const __m128i rows[4] = {low, _mm_srli_si128(low, 8), high, _mm_srli_si128(high, 8)};
       for (int i = 0; i < 4; ++i) {
         const int row = 4 * quad + i;
-        values[row] = stepRow<kShape, kRule>(operands[group], row, _mm256_cvtepi8_epi32(rows[i]),
-                                             values[row]);
+        values[row] = stepRow<kRule>(a[step].values[row], b[step].values,
+                                     _mm256_cvtepi8_epi32(rows[i]), values[row]);
       }
     }
   }
   for (int row = 0; row < kRows; ++row) {
-    storeRow<kShape>(registers, row, values[row]);
+    storeRow<kIsF16>(registers, row, values[row]);
   }
 }
 
-template <int kDepth, MmaFormat kA, MmaFormat kB, MmaAccumulator kAccumulator>
-static constexpr VectorForm fp8Form() {
-  constexpr MmaShape kShape{.k = kDepth, .a = kA, .b = kB, .accumulator = kAccumulator};
-  constexpr StepRule kRule = *findStepRule(kShape, "89");
-  static_assert(kRule.groupSize == kGroup && kDepth % kGroup == 0);
-  return {kShape, kRule, fp8Mma<kShape, kRule>};
+template <MmaShape kShape, StepRule kRule>
+static void fp8Mma(const MmaRegisters &registers) {
+  constexpr int kSteps = kShape.k / kRule.groupSize;
+  RowOperands<kRule.groupSize> a[kSteps];
+  ColumnOperands<kRule.groupSize> b[kSteps];
+  bool isOrdinary = true;
+  for (int step = 0; step < kSteps; ++step) {
+    isOrdinary &= decodeRows(registers.a, step, fp8LayoutOf(kShape.a), a[step]);
+    isOrdinary &= decodeColumns(registers.b, step, fp8LayoutOf(kShape.b), b[step]);
+  }
+  if (isOrdinary) {
+    computeBlock<kRule, kSteps>(a, b, registers);
+  } else {
+    computeMma(registers, kShape, kRule);
+  }
 }
 
-static constexpr VectorForm kForms[] = {
-    fp8Form<32, MmaFormat::E4M3, MmaFormat::E4M3, MmaAccumulator::F32>(),
-    fp8Form<32, MmaFormat::E4M3, MmaFormat::E5M2, MmaAccumulator::F32>(),
-    fp8Form<32, MmaFormat::E5M2, MmaFormat::E4M3, MmaAccumulator::F32>(),
-    fp8Form<32, MmaFormat::E5M2, MmaFormat::E5M2, MmaAccumulator::F32>(),
-    fp8Form<32, MmaFormat::E4M3, MmaFormat::E4M3, MmaAccumulator::F16>(),
-    fp8Form<32, MmaFormat::E4M3, MmaFormat::E5M2, MmaAccumulator::F16>(),
-    fp8Form<32, MmaFormat::E5M2, MmaFormat::E4M3, MmaAccumulator::F16>(),
-    fp8Form<32, MmaFormat::E5M2, MmaFormat::E5M2, MmaAccumulator::F16>(),
-    fp8Form<16, MmaFormat::E4M3, MmaFormat::E4M3, MmaAccumulator::F32>(),
-    fp8Form<16, MmaFormat::E4M3, MmaFormat::E5M2, MmaAccumulator::F32>(),
-    fp8Form<16, MmaFormat::E5M2, MmaFormat::E4M3, MmaAccumulator::F32>(),
-    fp8Form<16, MmaFormat::E5M2, MmaFormat::E5M2, MmaAccumulator::F32>(),
-    fp8Form<16, MmaFormat::E4M3, MmaFormat::E4M3, MmaAccumulator::F16>(),
-    fp8Form<16, MmaFormat::E4M3, MmaFormat::E5M2, MmaAccumulator::F16>(),
-    fp8Form<16, MmaFormat::E5M2, MmaFormat::E4M3, MmaAccumulator::F16>(),
-    fp8Form<16, MmaFormat::E5M2, MmaFormat::E5M2, MmaAccumulator::F16>(),
+/// One step of 32 products; A is decoded once.
+template <MmaShape kShape, StepRule kRule>
+static void fp8Wgmma(const WgmmaOperands &operands) {
+  RowOperands<kRule.groupSize> a[1];
+  ColumnOperands<kRule.groupSize> b[1];
+  const bool isOrdinary = decodeRows(operands.a, 0, fp8LayoutOf(kShape.a), a[0]);
+  for (int block = 0; block < operands.n / 8; ++block) {
+    const MmaRegisters registers = blockOf(operands, block, kShape.accumulator);
+    if (decodeColumns(registers.b, 0, fp8LayoutOf(kShape.b), b[0]) && isOrdinary) {
+      computeBlock<kRule, 1>(a, b, registers);
+    } else {
+      computeMma(registers, kShape, kRule);
+    }
+  }
+}
+
+template <TensorCore kCore, int kDepth, MmaFormat kA, MmaFormat kB, MmaAccumulator kAccumulator>
+static constexpr VectorForm fp8Form() {
+  constexpr MmaShape kShape{.k = kDepth, .a = kA, .b = kB, .accumulator = kAccumulator};
+  constexpr StepRule kRule = *findStepRule(kShape, kCore);
+  static_assert(kDepth % kRule.groupSize == 0 && kRule.groupSize % kChunk == 0);
+  VectorForm form{kShape, kRule, {.mma = fp8Mma<kShape, kRule>}};
+  if constexpr (kCore == TensorCore::Warpgroup) {
+    form.functions.wgmma = fp8Wgmma<kShape, kRule>;
+  }
+  return form;
+}
+
+/// Every mix of formats for one unit, k and accumulator.
+template <TensorCore kCore, int kDepth, MmaAccumulator kAccumulator>
+static constexpr FormatMixes fp8Forms() {
+  return {{fp8Form<kCore, kDepth, MmaFormat::E4M3, MmaFormat::E4M3, kAccumulator>(),
+           fp8Form<kCore, kDepth, MmaFormat::E4M3, MmaFormat::E5M2, kAccumulator>(),
+           fp8Form<kCore, kDepth, MmaFormat::E5M2, MmaFormat::E4M3, kAccumulator>(),
+           fp8Form<kCore, kDepth, MmaFormat::E5M2, MmaFormat::E5M2, kAccumulator>()}};
+}
+
+static constexpr FormatMixes kForms[] = {
+    fp8Forms<TensorCore::Ada, 32, MmaAccumulator::F32>(),
+    fp8Forms<TensorCore::Ada, 32, MmaAccumulator::F16>(),
+    fp8Forms<TensorCore::Ada, 16, MmaAccumulator::F32>(),
+    fp8Forms<TensorCore::Ada, 16, MmaAccumulator::F16>(),
+    fp8Forms<TensorCore::BlackwellRtx, 32, MmaAccumulator::F32>(),
+    fp8Forms<TensorCore::BlackwellRtx, 32, MmaAccumulator::F16>(),
+    fp8Forms<TensorCore::Warpgroup, 32, MmaAccumulator::F32>(),
+    fp8Forms<TensorCore::Warpgroup, 32, MmaAccumulator::F16>(),
 };
 
-MmaFunction findAvx2Fp8Mma(const MmaShape &shape, const StepRule &rule) {
-  return findForm(kForms, shape, rule);
+VectorFunctions findAvx2Fp8(const MmaShape &shape, const StepRule &rule) {
+  for (const FormatMixes &mixes : kForms) {
+    const VectorFunctions functions = findForm(mixes.forms, shape, rule);
+    if (functions.mma != nullptr) {
+      return functions;
+    }
+  }
+  return {};
 }
 
 } // namespace fp8jit::emulator
@@ -277,8 +235,8 @@ MmaFunction findAvx2Fp8Mma(const MmaShape &shape, const StepRule &rule) {
 
 namespace fp8jit::emulator {
 
-MmaFunction findAvx2Fp8Mma(const MmaShape &, const StepRule &) {
-  return nullptr;
+VectorFunctions findAvx2Fp8(const MmaShape &, const StepRule &) {
+  return {};
 }
 
 } // namespace fp8jit::emulator

@@ -43,6 +43,8 @@ static FormatLayout layoutOf(MmaFormat format) {
     return kF16Layout;
   case MmaFormat::BF16:
     return {8, 7, true};
+  case MmaFormat::TF32:
+    return {8, 10, true};
   }
   return {};
 }
@@ -65,6 +67,10 @@ static Number decode(std::uint32_t bits, const FormatLayout &layout) {
   number.significand = field == 0 ? fraction : fraction | (1U << layout.fractionBits);
   number.exponent = std::max(static_cast<int>(field), 1) - bias;
   return number;
+}
+
+static Number decodeOperand(std::uint32_t code, MmaFormat format) {
+  return decode(format == MmaFormat::TF32 ? code >> 13 : code, layoutOf(format));
 }
 
 static Number multiply(const Number &x, const Number &y) {
@@ -146,8 +152,8 @@ static std::uint32_t roundSum(std::int64_t sum, int exponent, StepOutput output)
   return 0;
 }
 
-std::uint32_t accumulateStep(std::uint32_t c, std::span<const std::uint16_t> a,
-                             std::span<const std::uint16_t> b, MmaFormat formatA, MmaFormat formatB,
+std::uint32_t accumulateStep(std::uint32_t c, std::span<const std::uint32_t> a,
+                             std::span<const std::uint32_t> b, MmaFormat formatA, MmaFormat formatB,
                              const StepRule &rule) {
   constexpr std::size_t kMaxTerms = 65;
   assert(a.size() == b.size() && a.size() < kMaxTerms && "operands of unequal or excessive length");
@@ -156,7 +162,7 @@ std::uint32_t accumulateStep(std::uint32_t c, std::span<const std::uint16_t> a,
   const std::size_t count = a.size() + 1;
   terms[0] = decode(c, isF16 ? kF16Layout : kF32Layout);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    terms[i + 1] = multiply(decode(a[i], layoutOf(formatA)), decode(b[i], layoutOf(formatB)));
+    terms[i + 1] = multiply(decodeOperand(a[i], formatA), decodeOperand(b[i], formatB));
   }
 
   bool hasNan = false;
@@ -186,9 +192,68 @@ std::uint32_t accumulateStep(std::uint32_t c, std::span<const std::uint16_t> a,
   return roundSum(sum, exponent - rule.fractionBits, rule.output);
 }
 
-std::uint32_t dotProduct(std::uint32_t c, std::span<const std::uint16_t> a,
-                         std::span<const std::uint16_t> b, MmaFormat formatA, MmaFormat formatB,
+/// An FP8 code as f16: exact, subnormals of e4m3 become normal.
+static std::uint32_t halfOf(std::uint32_t code, MmaFormat format) {
+  const Number number = decodeOperand(code, format);
+  if (number.kind == NumberClass::NotANumber) {
+    return kNanF16;
+  }
+  const std::uint32_t sign = number.isNegative ? 0x8000 : 0;
+  if (number.kind == NumberClass::Infinite || number.significand == 0) {
+    return sign | (number.kind == NumberClass::Infinite ? 0x7c00 : 0);
+  }
+  return encode(number.isNegative, number.significand, number.exponent - number.fractionBits,
+                kF16Layout, kF16Layout.fractionBits, true);
+}
+
+/// x + y in f16 or f32, rounded to nearest even; any NaN is the canonical one.
+static std::uint32_t addNearest(std::uint32_t x, std::uint32_t y, bool isF16) {
+  if (!isF16) {
+    const float sum = std::bit_cast<float>(x) + std::bit_cast<float>(y);
+    return sum != sum ? kNanF32 : std::bit_cast<std::uint32_t>(sum);
+  }
+  const Number terms[2] = {decode(x, kF16Layout), decode(y, kF16Layout)};
+  for (const Number &term : terms) {
+    if (term.kind == NumberClass::NotANumber) {
+      return kNanF16;
+    }
+  }
+  if (terms[0].kind == NumberClass::Infinite || terms[1].kind == NumberClass::Infinite) {
+    const bool isConflict = terms[0].kind == terms[1].kind && x != y;
+    return isConflict ? kNanF16 : (terms[0].kind == NumberClass::Infinite ? x : y);
+  }
+  constexpr int kUnit = 24; // every f16 is a multiple of 2^-24
+  const std::int64_t sum = align(terms[0], 0, kUnit) + align(terms[1], 0, kUnit);
+  if (sum == 0) {
+    return x & y & 0x8000;
+  }
+  return roundSum(sum, -kUnit, StepOutput::F16Nearest);
+}
+
+/// StepPath::HalfUnits.
+static std::uint32_t halfUnitsProduct(std::uint32_t c, std::span<const std::uint32_t> a,
+                                      std::span<const std::uint32_t> b, MmaFormat formatA,
+                                      MmaFormat formatB, const StepRule &rule) {
+  std::uint32_t product = 0;
+  for (const std::size_t first : {0U, 2U}) {
+    std::array<std::uint32_t, 64> halfA, halfB;
+    std::size_t count = 0;
+    for (std::size_t k = first; k < a.size(); k += k % 2 == 0 ? 1 : 3) {
+      halfA[count] = halfOf(a[k], formatA);
+      halfB[count++] = halfOf(b[k], formatB);
+    }
+    product = accumulateStep(product, std::span(halfA).first(count), std::span(halfB).first(count),
+                             MmaFormat::F16, MmaFormat::F16, rule);
+  }
+  return addNearest(c, product, rule.output == StepOutput::F16Nearest);
+}
+
+std::uint32_t dotProduct(std::uint32_t c, std::span<const std::uint32_t> a,
+                         std::span<const std::uint32_t> b, MmaFormat formatA, MmaFormat formatB,
                          const StepRule &rule) {
+  if (rule.path == StepPath::HalfUnits) {
+    return halfUnitsProduct(c, a, b, formatA, formatB, rule);
+  }
   const auto groupSize = static_cast<std::size_t>(rule.groupSize);
   for (std::size_t k = 0; k < a.size(); k += groupSize) {
     const std::size_t length = std::min(groupSize, a.size() - k);

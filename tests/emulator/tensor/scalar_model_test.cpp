@@ -15,13 +15,13 @@ constexpr StepRule kF32Rule{
 constexpr StepRule kF16Rule{.groupSize = 16, .fractionBits = 13, .output = StepOutput::F16Nearest};
 
 // E4M3 codes.
-constexpr std::uint16_t kOne = 0x38, kMinusOne = 0xb8, kTwo = 0x40, kNan = 0x7f, kMax = 0x7e;
+constexpr std::uint32_t kOne = 0x38, kMinusOne = 0xb8, kTwo = 0x40, kNan = 0x7f, kMax = 0x7e;
 // E5M2 codes.
-constexpr std::uint16_t kOne5 = 0x3c, kInf5 = 0x7c, kMinusInf5 = 0xfc;
+constexpr std::uint32_t kOne5 = 0x3c, kInf5 = 0x7c, kMinusInf5 = 0xfc;
 
 struct SpecialCase {
   const char *what;
-  std::vector<std::uint16_t> a, b;
+  std::vector<std::uint32_t> a, b;
   std::uint32_t c, expected;
 };
 
@@ -31,8 +31,8 @@ static std::uint32_t bitsOf(float value) {
   return std::bit_cast<std::uint32_t>(value);
 }
 
-static std::uint32_t stepE4M3(float c, const std::vector<std::uint16_t> &a,
-                              const std::vector<std::uint16_t> &b,
+static std::uint32_t stepE4M3(float c, const std::vector<std::uint32_t> &a,
+                              const std::vector<std::uint32_t> &b,
                               const StepRule &rule = kF32Rule) {
   return accumulateStep(bitsOf(c), a, b, MmaFormat::E4M3, MmaFormat::E4M3, rule);
 }
@@ -42,7 +42,7 @@ TEST(ScalarModelTest, AddsSmallIntegersExactly) {
 }
 
 TEST(ScalarModelTest, CutsTheAccumulatorToThirteenFractionBits) {
-  const std::vector<std::uint16_t> zeros(16, 0);
+  const std::vector<std::uint32_t> zeros(16, 0);
 
   const std::uint32_t d =
       accumulateStep(0x3f8fffff, zeros, zeros, MmaFormat::E4M3, MmaFormat::E4M3, kF32Rule);
@@ -59,7 +59,7 @@ TEST(ScalarModelTest, TruncatesMagnitudesTowardZero) {
 
 TEST(ScalarModelTest, AlignsToTheUnnormalisedProductExponent) {
   // 1.75 · 1.75 = 3.0625 has the exponent 0 although it is above 2: 2^-13 survives beside it.
-  const std::uint16_t x = 0x3e;                      // 1.75
+  const std::uint32_t x = 0x3e;                      // 1.75
   const float c = std::bit_cast<float>(0x39000000U); // 2^-13
 
   const std::uint32_t d =
@@ -92,13 +92,13 @@ TEST(ScalarModelTest, FollowsTheRulesForSpecialValues) {
         << test.what;
   }
   EXPECT_EQ(stepE4M3(0.0F, {kNan}, {kOne}), kNanF32);
-  EXPECT_EQ(accumulateStep(0, std::vector<std::uint16_t>{kNan}, std::vector<std::uint16_t>{0},
+  EXPECT_EQ(accumulateStep(0, std::vector<std::uint32_t>{kNan}, std::vector<std::uint32_t>{0},
                            MmaFormat::E4M3, MmaFormat::E4M3, kF16Rule),
             kNanF16);
 }
 
 TEST(ScalarModelTest, OverflowsToInfinity) {
-  const std::vector<std::uint16_t> huge(16, kMax);
+  const std::vector<std::uint32_t> huge(16, kMax);
 
   EXPECT_EQ(accumulateStep(0x7f7fffff, huge, huge, MmaFormat::E4M3, MmaFormat::E4M3, kF32Rule),
             0x7f7ffc00U);
@@ -108,8 +108,8 @@ TEST(ScalarModelTest, OverflowsToInfinity) {
 TEST(ScalarModelTest, RoundsF16ToNearestEven) {
   // 2048 + 1 is a tie in f16 and goes to the even 2048; 2048 + 3 goes up to 2052.
   const std::uint32_t c = 0x6800; // 2048
-  const std::vector<std::uint16_t> one{kOne};
-  const std::vector<std::uint16_t> three{0x44};
+  const std::vector<std::uint32_t> one{kOne};
+  const std::vector<std::uint32_t> three{0x44};
 
   EXPECT_EQ(accumulateStep(c, one, one, MmaFormat::E4M3, MmaFormat::E4M3, kF16Rule), 0x6800U);
   EXPECT_EQ(accumulateStep(c, three, one, MmaFormat::E4M3, MmaFormat::E4M3, kF16Rule), 0x6802U);
@@ -117,8 +117,8 @@ TEST(ScalarModelTest, RoundsF16ToNearestEven) {
 
 TEST(ScalarModelTest, ChainsGroupsInOrderOfK) {
   // The first group leaves 2^14; what the second adds is below the last bit kept.
-  std::vector<std::uint16_t> a(32, 0);
-  std::vector<std::uint16_t> b(32, 0);
+  std::vector<std::uint32_t> a(32, 0);
+  std::vector<std::uint32_t> b(32, 0);
   a[0] = b[0] = 0x70; // 128 · 128 = 2^14
   a[16] = b[16] = kOne;
   a[17] = b[17] = kOne;
