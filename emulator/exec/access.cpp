@@ -26,6 +26,19 @@ void readAddresses(const Warp &warp, std::uint32_t operand, bool is64, std::int6
   }
 }
 
+RaceAccess raceAccess(const Instruction &instruction, AccessKind kind) {
+  const bool isWeak = instruction.mods.semantics == Semantics::None;
+  switch (kind) {
+  case AccessKind::Read:
+    return isWeak ? RaceAccess::Read : RaceAccess::StrongRead;
+  case AccessKind::Write:
+    return isWeak ? RaceAccess::Write : RaceAccess::Update;
+  case AccessKind::Update:
+    break;
+  }
+  return RaceAccess::Update;
+}
+
 static const char *verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Read:
@@ -53,6 +66,7 @@ static std::string accessText(const AccessRequest &request, Space space, std::ui
 struct Region {
   std::uint64_t begin = 0, sizeBytes = 0;
   std::uint8_t *data = nullptr, *written = nullptr;
+  const Block *owner = nullptr;
   Space space = Space::Global;
   std::uint64_t window = 0; ///< subtracted from generic addresses in reports
 };
@@ -100,6 +114,7 @@ static Outcome findRegion(Warp &warp, const Step &step, const AccessRequest &req
     region.window = isGeneric ? kSharedWindow : 0;
     region.begin = region.window;
     region.sizeBytes = block.shared.sizeBytes();
+    region.owner = &block;
     region.data = block.shared.data.data();
     region.written = block.shared.written.data();
     return Outcome::Next;
@@ -272,6 +287,7 @@ Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, Lane
       keepInside(warp, step, request, region, lanes, span) == Outcome::Stop) {
     return Outcome::Stop;
   }
+  span.owner = region.owner;
   span.data = region.data;
   span.written = region.written;
   const std::uint64_t ored = fillOffsets(request, region, lead, span) | region.begin;
@@ -378,6 +394,41 @@ Outcome checkWritten(Warp &warp, const Step &step, const Span &span, std::uint32
     return Outcome::Next;
   }
   return reportUnwritten(warp, step, span, sizeBytes);
+}
+
+/// What an atomic or ordered access synchronises with.
+static void noteOrder(RaceChecker &race, const Warp &warp, const Step &step, AccessKind kind,
+                      const Span &span) {
+  const Semantics semantics = step.instruction->mods.semantics;
+  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
+    const std::uint64_t offset = span.offset[std::countr_zero(rest)];
+    const std::uint64_t word = span.owner != nullptr
+                                   ? RaceChecker::sharedKey(*span.owner, offset)
+                                   : reinterpret_cast<std::uint64_t>(span.data) + offset;
+    if (kind != AccessKind::Write) {
+      race.atomicRead(warp, word, semantics);
+    }
+    if (kind != AccessKind::Read) {
+      race.atomicWrite(warp, word, semantics, kind == AccessKind::Update);
+    }
+  }
+}
+
+Outcome checkRaces(Warp &warp, const Step &step, AccessKind kind, const Span &span,
+                   std::uint32_t sizeBytes) {
+  RaceChecker *race = warp.block->race;
+  if (race == nullptr) {
+    return Outcome::Next;
+  }
+  if (span.owner != nullptr &&
+      race->access(warp, step, *span.owner, raceAccess(*step.instruction, kind), span.offset,
+                   span.lanes, sizeBytes) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  if (kind == AccessKind::Update || step.instruction->mods.semantics != Semantics::None) {
+    noteOrder(*race, warp, step, kind, span);
+  }
+  return Outcome::Next;
 }
 
 void markWritten(const Span &span, std::uint32_t sizeBytes) {

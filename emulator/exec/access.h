@@ -7,6 +7,7 @@
 #pragma once
 
 #include "emulator/exec/block.h"
+#include "emulator/exec/race_checker.h"
 
 #include <cstdint>
 
@@ -32,6 +33,7 @@ struct AccessRequest {
 struct Span {
   std::uint8_t *data = nullptr;    ///< first byte of the region
   std::uint8_t *written = nullptr; ///< one mark per byte, or null where it is not tracked
+  const Block *owner = nullptr;    ///< whose shared memory it is; null elsewhere
   Space space = Space::Global;     ///< Global, Shared or Local
   LaneMask lanes = 0;
   bool isUniform = false;    ///< every lane has the same offset
@@ -54,6 +56,14 @@ bool findGlobal(Warp &warp, std::uint64_t address);
 
 /// Reports lanes that read a byte which was never written. `sizeBytes` as in the request.
 Outcome checkWritten(Warp &warp, const Step &step, const Span &span, std::uint32_t sizeBytes);
+
+/// The access of `instruction` as race_shadow.h classes it.
+RaceAccess raceAccess(const Instruction &instruction, AccessKind kind);
+
+/// Reports lanes that race with earlier accesses, where these are checked (race_checker.h). For
+/// every access by the generic proxy, after it.
+Outcome checkRaces(Warp &warp, const Step &step, AccessKind kind, const Span &span,
+                   std::uint32_t sizeBytes);
 
 /// Marks the bytes of all lanes of `span` as written.
 void markWritten(const Span &span, std::uint32_t sizeBytes);

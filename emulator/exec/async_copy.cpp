@@ -3,6 +3,7 @@
 #include "emulator/exec/access.h"
 #include "emulator/exec/lane_ops.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -77,8 +78,24 @@ static void withSize(std::uint32_t sizeBytes, Act act) {
   }
 }
 
-static void enqueue(Warp &warp, const Step &step, const Span &destination,
-                    const AccessRequest &source, const std::uint32_t *bytes) {
+/// Checks the destinations of a copy against earlier accesses.
+static Outcome checkCopyRaces(const Warp &warp, const PendingCopy &copy) {
+  RaceChecker *race = warp.block->race;
+  if (race == nullptr) {
+    return Outcome::Next;
+  }
+  std::uint32_t offsets[kLanes];
+  std::uint32_t count = 0;
+  for (LaneMask rest = copy.lanes; rest != 0; rest &= rest - 1) {
+    offsets[count++] = copy.destination[std::countr_zero(rest)];
+  }
+  return race->accessAsync(warp, *copy.step, race->stampCopy(warp, copy.group), *warp.block,
+                           RaceAccess::Write, offsets, count, copy.sizeBytes);
+}
+
+static Outcome enqueue(Warp &warp, const Step &step, const Span &destination,
+                       const AccessRequest &source, const std::uint32_t *bytes) {
+  warp.async.issuers |= destination.lanes;
   for (LaneMask rest = destination.lanes; rest != 0;) {
     const std::uint32_t group = warp.async.committed[static_cast<unsigned>(std::countr_zero(rest))];
     PendingCopy &copy = warp.async.copies.emplace_back(group, source.sizeBytes, &step);
@@ -90,7 +107,11 @@ static void enqueue(Warp &warp, const Step &step, const Span &destination,
       copy.sourceBytes[i] = static_cast<std::uint8_t>(bytes[i]);
     }
     rest &= ~copy.lanes;
+    if (checkCopyRaces(warp, copy) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
   }
+  return Outcome::Next;
 }
 
 static Outcome issue(Warp &warp, const Step &step, LaneMask mask) {
@@ -131,8 +152,7 @@ static Outcome issue(Warp &warp, const Step &step, LaneMask mask) {
       std::memset(span.written + span.offset[std::countr_zero(rest)], 0, Size);
     }
   });
-  enqueue(warp, step, span, from, bytes);
-  return Outcome::Next;
+  return enqueue(warp, step, span, from, bytes);
 }
 
 /// Makes warp.region the one of the source; Stop if it was freed since the copy was issued.
@@ -214,15 +234,28 @@ static Outcome complete(Warp &warp, const PendingCopy &copy, unsigned lane) {
   return Outcome::Next;
 }
 
-/// Completes the copies of `lanes` whose group is older than the `pending` latest committed ones;
-/// with `all`, those of the open group as well.
-static Outcome completeGroups(Warp &warp, LaneMask lanes, std::uint64_t pending, bool all) {
+/// Tells the race checks that all but the `pending` latest groups of each lane are complete.
+static void noteWait(const Warp &warp, LaneMask lanes, std::uint64_t pending) {
+  const LaneMask issuers = lanes & warp.async.issuers;
+  if (warp.block->race == nullptr || issuers == 0) {
+    return;
+  }
+  std::uint64_t group = UINT32_MAX;
+  for (LaneMask rest = issuers; rest != 0; rest &= rest - 1) {
+    group = std::min<std::uint64_t>(group, warp.async.committed[std::countr_zero(rest)]);
+  }
+  warp.block->race->copyWait(warp, static_cast<std::uint32_t>(group - std::min(group, pending)));
+}
+
+/// Completes the copies of `lanes` whose group is older than the `pending` latest committed ones.
+static Outcome completeGroups(Warp &warp, LaneMask lanes, std::uint64_t pending) {
+  noteWait(warp, lanes, pending);
   AsyncQueue &queue = warp.async;
   for (std::size_t i = queue.first; i < queue.copies.size(); ++i) {
     PendingCopy &copy = queue.copies[i];
     for (LaneMask rest = copy.lanes & lanes; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      if (!all && copy.group + pending >= queue.committed[lane]) {
+      if (copy.group + pending >= queue.committed[lane]) {
         continue;
       }
       copy.lanes &= ~(LaneMask{1} << lane);
@@ -243,11 +276,12 @@ static Outcome commit(Warp &warp, const Step &, LaneMask mask) {
 }
 
 static Outcome waitGroup(Warp &warp, const Step &step, LaneMask mask) {
-  return completeGroups(warp, mask, static_cast<std::uint64_t>(step.instruction->immediate), false);
+  return completeGroups(warp, mask, static_cast<std::uint64_t>(step.instruction->immediate));
 }
 
-static Outcome waitAll(Warp &warp, const Step &, LaneMask mask) {
-  return completeGroups(warp, mask, 0, true);
+static Outcome waitAll(Warp &warp, const Step &step, LaneMask mask) {
+  commit(warp, step, mask);
+  return completeGroups(warp, mask, 0);
 }
 
 Handler selectAsyncCopy(const Instruction &instruction) {

@@ -33,11 +33,13 @@ struct AsyncQueue {
   std::vector<PendingCopy> copies;
   std::size_t first = 0; ///< copies before this one are complete
   std::uint32_t committed[32] = {};
+  std::uint32_t issuers = 0; ///< lanes that have issued copies
 
   /// Forgets everything; a new block starts.
   void clear() {
     copies.clear();
     first = 0;
+    issuers = 0;
     for (std::uint32_t &count : committed) {
       count = 0;
     }

@@ -111,7 +111,8 @@ static Outcome atomic(Warp &warp, const Step &step, LaneMask mask) {
   Span span;
   for (LaneMask rest = mask; rest != 0; rest &= ~span.lanes) {
     if (resolve(warp, step, request, rest, span) == Outcome::Stop ||
-        checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop) {
+        checkWritten(warp, step, span, request.sizeBytes) == Outcome::Stop ||
+        checkRaces(warp, step, request.kind, span, request.sizeBytes) == Outcome::Stop) {
       return Outcome::Stop;
     }
     for (LaneMask lanes = span.lanes; lanes != 0; lanes &= lanes - 1) {

@@ -7,6 +7,7 @@
 //  3. No warp arrives twice in one phase.
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/race_checker.h"
 
 #include <algorithm>
 #include <bit>
@@ -49,6 +50,10 @@ static std::uint32_t expectedThreads(const Block &block, const NamedBarrier &bar
 static void closeIfComplete(Block &block, NamedBarrier &barrier) {
   if (!barrier.isOpen || barrier.arrivedThreads < expectedThreads(block, barrier)) {
     return;
+  }
+  if (block.race != nullptr) {
+    const auto id = static_cast<std::uint32_t>(&barrier - block.barriers.data());
+    block.race->barrierClose(block, id, barrier.waiting);
   }
   for (const std::uint32_t index : barrier.waiting) {
     Warp &warp = block.warps[index];
@@ -112,6 +117,9 @@ static Outcome arrive(Warp &warp, const Step &step, LaneMask mask, std::uint32_t
   barrier.expectedThreads = threads;
   barrier.arrivedThreads += kLanes;
   barrier.arrived.push_back(warp.index);
+  if (block.race != nullptr) {
+    block.race->barrierArrive(warp, id);
+  }
   ++block.launch->counters.barrierWaits;
   return Outcome::Next;
 }

@@ -1,6 +1,7 @@
 // Branches, exit, trap, special registers and the instructions without effect here.
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/race_checker.h"
 #include "emulator/exec/tensor_function.h"
 
 #include <bit>
@@ -115,6 +116,9 @@ Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
   warp.live &= ~lanes;
   warp.active &= ~lanes;
   if (warp.live == 0) {
+    if (warp.block->race != nullptr) {
+      warp.block->race->warpExit(warp);
+    }
     leaveBarriers(*warp.block);
   }
   return warp.active == 0 ? Outcome::Reschedule : Outcome::Jump;
@@ -126,6 +130,14 @@ static Outcome trap(Warp &warp, const Step &step, LaneMask mask) {
 }
 
 static Outcome doNothing(Warp &, const Step &, LaneMask) {
+  return Outcome::Next;
+}
+
+/// Memory is sequentially consistent here: only the race checks care.
+static Outcome fence(Warp &warp, const Step &step, LaneMask) {
+  if (warp.block->race != nullptr) {
+    warp.block->race->fence(warp, step.instruction->mods.semantics);
+  }
   return Outcome::Next;
 }
 
@@ -183,8 +195,9 @@ Handler selectControl(const Instruction &instruction) {
     return &exitThreads;
   case Op::Trap:
     return &trap;
-  case Op::Nop:
   case Op::Membar:
+    return &fence;
+  case Op::Nop:
   case Op::Prefetch:
     return &doNothing;
   case Op::Nanosleep:

@@ -4,6 +4,7 @@
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/instruction_class.h"
+#include "emulator/exec/race_checker.h"
 #include "emulator/exec/tensor_function.h"
 #include "emulator/exec/time_model.h"
 
@@ -172,11 +173,16 @@ static std::uint64_t runBlocks(LaunchContext &context, std::uint64_t total) {
                               "the host has no memory for the block's registers");
     return 0;
   }
+  RaceChecker race(context, 1, context.sharedBytes);
+  block.race = RaceChecker::isWanted(request) ? &race : nullptr;
   const std::uint64_t count =
       request.blockSample == 0 ? total : std::min(request.blockSample, total);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t linear = sampledBlock(i, count, total);
     block.start(blockCoordinates(request.grid, linear), linear);
+    if (block.race != nullptr) {
+      race.start();
+    }
     context.budget = request.instructionBudget == 0 ? kDefaultBudget : request.instructionBudget;
     if (!block.run()) {
       return i;

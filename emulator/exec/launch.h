@@ -17,6 +17,13 @@ struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+/// Whether accesses of shared memory are checked for races (race_checker.h).
+enum class RaceChecks : std::uint8_t {
+  Default, ///< in Strict mode
+  On,
+  Off,
+};
+
 struct LaunchRequest {
   const Module *module = nullptr;
   const Kernel *kernel = nullptr;
@@ -28,7 +35,8 @@ struct LaunchRequest {
   std::uint64_t blockSample = 0; ///< 0: every block; else at most so many, spread over the grid
   EmulatorStrictness strictness = EmulatorStrictness::Strict;
   std::uint64_t instructionBudget = 0; ///< warp instructions per block; 0: a billion
-  bool portableHandlers = false;       ///< the code for any x86-64: slower, the same results
+  RaceChecks raceChecks = RaceChecks::Default;
+  bool portableHandlers = false; ///< the code for any x86-64: slower, the same results
 };
 
 /// What ended a launch early, as the driver reports it.

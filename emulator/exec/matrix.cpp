@@ -57,7 +57,7 @@ static Outcome loadMatrix(Warp &warp, const Step &step, LaneMask mask) {
   if (count == 4 && resolveQuickly(warp, step, address, AccessKind::Read, 16, access)) {
     spreadMatrices(warp, step, count,
                    [&access](unsigned i) { return access.data + access.offset[i]; });
-    return Outcome::Next;
+    return checkRaces(warp, step, AccessKind::Read, access, 16);
   }
   AccessRequest request;
   request.space = instruction.space;
@@ -71,7 +71,7 @@ static Outcome loadMatrix(Warp &warp, const Step &step, LaneMask mask) {
     return Outcome::Stop;
   }
   spreadMatrices(warp, step, count, [&span](unsigned i) { return span.data + span.offset[i]; });
-  return Outcome::Next;
+  return checkRaces(warp, step, request.kind, span, request.sizeBytes);
 }
 
 static Outcome multiply(Warp &warp, const Step &step, LaneMask mask) {

@@ -166,16 +166,21 @@ static void storeQuickly(const Warp &warp, const Step &step, const QuickAccess &
   }
 }
 
+/// Accesses with a memory order take the general path, which knows what they synchronise with.
+static bool isOrdered(const Instruction &instruction) {
+  return instruction.mods.semantics != Semantics::None;
+}
+
 template <typename Element, typename Storage>
 static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
   const std::uint32_t sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
   QuickAccess access;
-  if (mask == kAllLanes && sizeBytes <= 16 &&
+  if (mask == kAllLanes && sizeBytes <= 16 && !isOrdered(instruction) &&
       resolveQuickly(warp, step, step.operands[instruction.numDst], AccessKind::Read, sizeBytes,
                      access)) {
     loadQuickly<Element, Storage>(warp, step, access);
-    return Outcome::Next;
+    return checkRaces(warp, step, AccessKind::Read, access, sizeBytes);
   }
   AccessRequest request;
   request.space = instruction.space;
@@ -190,6 +195,9 @@ static Outcome load(Warp &warp, const Step &step, LaneMask mask) {
       return Outcome::Stop;
     }
     loadSpan<Element, Storage>(warp, step, span);
+    if (checkRaces(warp, step, request.kind, span, request.sizeBytes) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
   }
   return Outcome::Next;
 }
@@ -214,11 +222,11 @@ static Outcome store(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
   const std::uint32_t sizeBytes = static_cast<std::uint32_t>(sizeof(Element)) * instruction.vector;
   QuickAccess access;
-  if (mask == kAllLanes && sizeBytes <= 16 &&
+  if (mask == kAllLanes && sizeBytes <= 16 && !isOrdered(instruction) &&
       resolveQuickly(warp, step, step.operands[0], AccessKind::Write, sizeBytes, access)) {
     storeQuickly<Element, Storage>(warp, step, access);
     markWritten(access, sizeBytes);
-    return Outcome::Next;
+    return checkRaces(warp, step, AccessKind::Write, access, sizeBytes);
   }
   AccessRequest request;
   request.space = instruction.space;
@@ -235,6 +243,9 @@ static Outcome store(Warp &warp, const Step &step, LaneMask mask) {
       scatter<Element>(span, e, warp.lanes<const Storage>(step.operands[1 + e]));
     }
     markWritten(span, request.sizeBytes);
+    if (checkRaces(warp, step, request.kind, span, request.sizeBytes) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
   }
   return Outcome::Next;
 }

@@ -183,6 +183,22 @@ bool resolveQuickly(Warp &warp, const Step &step, std::uint32_t operand, AccessK
          resolveScattered(warp, base, low, kind, sizeBytes, access);
 }
 
+Outcome checkRaces(Warp &warp, const Step &step, AccessKind kind, const QuickAccess &access,
+                   std::uint32_t sizeBytes) {
+  const Block &block = *warp.block;
+  if (block.race == nullptr || !access.isShared) {
+    return Outcome::Next;
+  }
+  const RaceAccess raceKind = raceAccess(*step.instruction, kind);
+  const auto first = static_cast<std::uint32_t>(access.data - block.shared.data.data());
+  if (access.isContiguous) {
+    return block.race->accessRow(warp, step, block, raceKind, first, sizeBytes);
+  }
+  const LaneMask lanes = access.isUniform ? 1 : kAllLanes;
+  return block.race->access(warp, step, block, raceKind, access.isUniform ? &first : access.offset,
+                            lanes, sizeBytes);
+}
+
 /// Sets `Word`-sized marks of each lane, one per `sizeBytes / sizeof(Word)`.
 template <typename Word>
 static void markLanes(const QuickAccess &access, std::uint32_t sizeBytes) {

@@ -26,6 +26,10 @@ struct QuickAccess {
 bool resolveQuickly(Warp &warp, const Step &step, std::uint32_t operand, AccessKind kind,
                     std::uint32_t sizeBytes, QuickAccess &access);
 
+/// checkRaces of access.h for such an access.
+Outcome checkRaces(Warp &warp, const Step &step, AccessKind kind, const QuickAccess &access,
+                   std::uint32_t sizeBytes);
+
 /// Marks the bytes of all lanes as written.
 void markWritten(const QuickAccess &access, std::uint32_t sizeBytes);
 

@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace fp8jit::emulator {
@@ -14,6 +15,18 @@ static constexpr std::uint32_t kWarpParts = 4;
 
 RaceChecker::RaceChecker(LaunchContext &launch, std::uint32_t blocks, std::uint32_t sharedBytes)
     : launch_(launch), sharedBytes_(sharedBytes), blocks_(blocks) {}
+
+bool RaceChecker::isWanted(const LaunchRequest &request) {
+  switch (request.raceChecks) {
+  case RaceChecks::Default:
+    return request.strictness == EmulatorStrictness::Strict;
+  case RaceChecks::On:
+    return true;
+  case RaceChecks::Off:
+    break;
+  }
+  return false;
+}
 
 void RaceChecker::start() {
   const Dim3 &shape = launch_.request.block;
@@ -115,6 +128,17 @@ Outcome RaceChecker::access(const Warp &warp, const Step &step, const Block &tar
                             RaceAccess kind, const std::uint64_t *offset, LaneMask lanes,
                             std::uint32_t sizeBytes) {
   return accessLanes(warp, step, target, kind, offset, lanes, sizeBytes);
+}
+
+Outcome RaceChecker::accessRow(const Warp &warp, const Step &step, const Block &target,
+                               RaceAccess kind, std::uint32_t offset, std::uint32_t sizeBytes) {
+  const WarpState &state = stateOf(warp);
+  RaceProbe probe{.record = RaceRecord(state.self, kind, pcOf(step)), .order = &state.now};
+  homeOf(target).shadow.accessRange(offset, kLanes * sizeBytes, probe);
+  if (probe.verdict == RaceVerdict::Ordered) [[likely]] {
+    return Outcome::Next;
+  }
+  return report(warp, step, target, LaneMask{1} << (probe.offset - offset) / sizeBytes, probe);
 }
 
 Outcome RaceChecker::accessAsync(const Warp &warp, const Step &step, const RaceStamp &stamp,

@@ -32,6 +32,7 @@ namespace fp8jit::emulator {
 
 struct Block;
 struct LaunchContext;
+struct LaunchRequest;
 
 /// The checker of one cluster at a time; reused by start(). Everything runs on the thread that runs
 /// the cluster. Functions that return an Outcome return Stop if a finding ended the launch, else
@@ -45,6 +46,9 @@ public:
   /// `launch`, which outlives the checker.
   RaceChecker(LaunchContext &launch, std::uint32_t blocks, std::uint32_t sharedBytes);
 
+  /// Whether a launch asks for the checks.
+  static bool isWanted(const LaunchRequest &request);
+
   /// Forgets everything; a cluster starts. Ranks and warp numbers begin at 0.
   void start();
 
@@ -57,6 +61,10 @@ public:
   /// The same with 64-bit offsets.
   Outcome access(const Warp &warp, const Step &step, const Block &target, RaceAccess kind,
                  const std::uint64_t *offset, LaneMask lanes, std::uint32_t sizeBytes);
+
+  /// All 32 lanes access `sizeBytes` each, one behind the other from `offset` on.
+  Outcome accessRow(const Warp &warp, const Step &step, const Block &target, RaceAccess kind,
+                    std::uint32_t offset, std::uint32_t sizeBytes);
 
   // Asynchronous accesses. A stamp says what has to be waited for; call accessAsync at the issue of
   // the instruction, once per contiguous range, with the stamp of that instruction.
