@@ -86,10 +86,21 @@ static llvm::Error checkProblem(const QuantProblem &p) {
                          {p.ldx == 0 || p.ldx == p.n, {"ldx"}, "contiguous rows"}});
 }
 
+/// Quantization is the same code everywhere; the GEMM is written for the tensor cores of sm_89.
+static llvm::Error checkTarget(const Problem &problem, const GpuProfile &profile) {
+  const bool isGemm = std::holds_alternative<GemmProblem>(problem);
+  if (profile.arch == "89" || (profile.arch == "90a" && !isGemm)) {
+    return llvm::Error::success();
+  }
+  return fail(ErrorCode::Unsupported,
+              "target sm_" + llvm::StringRef(profile.arch) +
+                  " is not supported by this build for " +
+                  (isGemm ? "gemm, expected sm_89" : "quant, expected sm_89 or sm_90a"));
+}
+
 llvm::Error checkSupported(const Problem &problem, const GpuProfile &profile) {
-  if (profile.arch != "89") {
-    return fail(ErrorCode::Unsupported, "target sm_" + llvm::StringRef(profile.arch) +
-                                            " is not supported by this build, expected sm_89");
+  if (llvm::Error error = checkTarget(problem, profile)) {
+    return error;
   }
   return std::visit([](const auto &p) { return checkProblem(p); }, problem);
 }

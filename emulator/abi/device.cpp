@@ -203,9 +203,9 @@ static std::optional<int> attributeOf(const GpuProfile &gpu, CUdevice_attribute 
     return gpu.clockMhz * kKilo;
   case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
     // Such that clock (kHz) · bus width (bytes) · 2 gives the table's bandwidth.
-    return static_cast<int>(gpu.dramBytesPerNs * 1'000'000LL / (2 * 384 / 8));
+    return static_cast<int>(gpu.dramBytesPerNs * 1'000'000LL / (2 * gpu.dramBusBits / 8));
   case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-    return 384;
+    return gpu.dramBusBits;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
     return gpu.smCount;
   case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:

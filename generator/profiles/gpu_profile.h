@@ -19,6 +19,7 @@ struct GpuProfile {
       0; ///< dense FP8 with FP32 accumulation, multiply and add counted apart
   int fp32FlopPerClockPerSm = 0;
   int dramBytesPerNs = 0; ///< GB/s
+  int dramBusBits = 384;
   long long dramBytes = 0;
   int l2Bytes = 0;
   int l2BytesPerClock = 0;   ///< whole device
@@ -27,6 +28,10 @@ struct GpuProfile {
   int regsPerSm = 65536;
   int maxThreadsPerSm = 1536;
   int maxBlocksPerSm = 24;
+  /// Blocks of a thread block cluster: what every kernel may use, and what a kernel may that allows
+  /// sizes which other GPUs of the architecture lack. 0 without clusters.
+  int maxClusterBlocks = 0, maxNonPortableClusterBlocks = 0;
+  int smsPerCluster = 0; ///< SMs that a cluster can be spread over (a GPC); 0 without clusters
 };
 
 /// Limits that all GPUs of the table share (CUDA programming guide, technical specifications per
@@ -53,6 +58,27 @@ inline constexpr std::array kGpuProfiles = {
                .smemPerSm = 102400,
                .maxThreadsPerSm = 1536,
                .maxBlocksPerSm = 24},
+    // Clock: the data sheet's 1979 TFLOP/s of FP8 over 132 SMs.
+    GpuProfile{.name = "NVIDIA H200",
+               .arch = "90a",
+               .computeMajor = 9,
+               .computeMinor = 0,
+               .smCount = 132,
+               .clockMhz = 1830,
+               .fp8FlopPerClockPerSm = 8192,
+               .fp32FlopPerClockPerSm = 256,
+               .dramBytesPerNs = 4800,
+               .dramBusBits = 6144,
+               .dramBytes = 141LL * 1000 * 1000 * 1000,
+               .l2Bytes = 50 << 20,
+               .l2BytesPerClock = 5120,
+               .smemPerBlockOptin = 232448,
+               .smemPerSm = 233472,
+               .maxThreadsPerSm = 2048,
+               .maxBlocksPerSm = 32,
+               .maxClusterBlocks = 8,
+               .maxNonPortableClusterBlocks = 16,
+               .smsPerCluster = 16},
 };
 
 /// The profile of the first GPU in the table whose arch is `arch` ("89"), or null.

@@ -222,16 +222,15 @@ TEST(GemmCommandTest, RefusesFilesOfTheWrongTypeOrShape) {
   }
 }
 
-TEST(QuantizeCommandTest, WritesCodesScalesAndAmax) {
+static void quantizeOn(const char *device) {
   const CommandRunner runner;
   const std::string x = save(runner, "x.npy", floats({2, 3}, {1, -2, 4, 0, 0, 0}));
   const std::string q = runner.folder().file("q.npy");
   const std::string s = runner.folder().file("s.npy");
   const std::string amax = runner.folder().file("amax.npy");
 
-  const JsonValue json =
-      runner.runJson({"quantize", "quant m=2 n=3 x=f32 s=row", "--device", "emulator:sm_89", "--x",
-                      x, "--q", q, "--s", s, "--amax", amax});
+  const JsonValue json = runner.runJson({"quantize", "quant m=2 n=3 x=f32 s=row", "--device",
+                                         device, "--x", x, "--q", q, "--s", s, "--amax", amax});
 
   EXPECT_EQ(textOf(json, "problem"), "quant m=2 n=3 x=f32 q=e4m3 s=row");
   EXPECT_EQ(textOf(json, "time_kind"), "modelled");
@@ -245,6 +244,13 @@ TEST(QuantizeCommandTest, WritesCodesScalesAndAmax) {
   llvm::Expected<HostTensor> largest = readNpy(amax);
   ASSERT_OK(largest);
   EXPECT_EQ(valuesOf(*largest), (std::vector<float>{4, 0}));
+}
+
+TEST(QuantizeCommandTest, WritesCodesScalesAndAmaxOnEveryDevice) {
+  for (const char *device : {"emulator:sm_89", "emulator:sm_90a"}) {
+    SCOPED_TRACE(device);
+    quantizeOn(device);
+  }
 }
 
 TEST(QuantizeCommandTest, TakesAGivenScale) {

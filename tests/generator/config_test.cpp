@@ -205,6 +205,9 @@ TEST(SupportRulesTest, RefusesOtherTargets) {
 
   EXPECT_EQ(outcome.code, ErrorCode::Unsupported);
   EXPECT_THAT(outcome.message, HasSubstr("sm_90a"));
+  EXPECT_OK(checkSupported(QuantProblem{}, profile));
+  profile.arch = "100a";
+  EXPECT_EQ(outcomeOf(checkSupported(QuantProblem{}, profile)).code, ErrorCode::Unsupported);
 }
 
 } // namespace fp8jit

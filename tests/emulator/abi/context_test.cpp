@@ -30,6 +30,30 @@ TEST_F(ContextTest, PresentsAnL40S) {
   EXPECT_EQ(bytes, size_t{48} << 30);
 }
 
+TEST_F(ContextTest, PresentsAnH200AsTheSecondDevice) {
+  const AttributeCase cases[] = {
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 227 * 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 228 * 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+      {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
+      {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 1},
+  };
+  char name[64] = {};
+  EXPECT_EQ(cu.deviceGetName(name, sizeof name, 1), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "NVIDIA H200 (emulated)");
+  for (const AttributeCase &test : cases) {
+    int value = -1;
+    EXPECT_EQ(cu.deviceGetAttribute(&value, test.attribute, 1), CUDA_SUCCESS) << test.attribute;
+    EXPECT_EQ(value, test.expected) << test.attribute;
+  }
+}
+
 TEST_F(ContextTest, AnswersAttributes) {
   const AttributeCase cases[] = {
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 8},

@@ -175,6 +175,8 @@ static DriverFunctions loadFunctions() {
   load(f.launchKernel, "cuLaunchKernel");
   load(f.launchKernelEx, "cuLaunchKernelEx");
   load(f.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  load(f.tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
+  load(f.tensorMapReplaceAddress, "cuTensorMapReplaceAddress");
   return f;
 }
 
@@ -196,14 +198,14 @@ void DriverTest::SetUp() {
   ASSERT_EQ(table.setStrictness(EmulatorStrictness::Strict), 0);
   ASSERT_EQ(table.setBlockSample(0), 0);
   ASSERT_EQ(cu.init(0), CUDA_SUCCESS);
-  ASSERT_EQ(cu.primaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cu.primaryCtxRetain(&context, ordinal_), CUDA_SUCCESS);
   ASSERT_EQ(cu.ctxSetCurrent(context), CUDA_SUCCESS);
 }
 
 void DriverTest::TearDown() {
   EXPECT_EQ(table.injectFault(nullptr, 0, 0), 0);
   EXPECT_EQ(cu.ctxSetCurrent(nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cu.primaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(cu.primaryCtxRelease(ordinal_), CUDA_SUCCESS);
 }
 
 } // namespace fp8jit::testing

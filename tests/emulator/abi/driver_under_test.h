@@ -86,6 +86,8 @@ struct DriverFunctions {
   decltype(&::cuLaunchKernel) launchKernel;
   decltype(&::cuLaunchKernelEx) launchKernelEx;
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy;
+  decltype(&::cuTensorMapEncodeTiled) tensorMapEncodeTiled;
+  decltype(&::cuTensorMapReplaceAddress) tensorMapReplaceAddress;
 };
 
 /// Loads the functions; each is set, or a test failure says which is missing.
@@ -94,15 +96,24 @@ const DriverFunctions &driverFunctions();
 /// The project's own table of the library.
 const EmulatorTable &emulatorTable();
 
-/// A test with cuInit done and the primary context of device 0 retained and current.
+/// A test with cuInit done and the primary context of a device, by default the first (sm_89),
+/// retained and current.
 class DriverTest : public ::testing::Test {
 protected:
+  explicit DriverTest(CUdevice ordinal = 0) : ordinal_(ordinal) {}
   void SetUp() override;
   void TearDown() override;
 
   const DriverFunctions &cu = driverFunctions();
   const EmulatorTable &table = emulatorTable();
+  const CUdevice ordinal_;
   CUcontext context = nullptr;
+};
+
+/// The same on the emulated H200.
+class HopperTest : public DriverTest {
+protected:
+  HopperTest() : DriverTest(1) {}
 };
 
 /// PTX for sm_89: out[i] = a[i] + b[i] for i < n; and kernels that misbehave.
