@@ -1,11 +1,7 @@
-// The layouts behind a matrix descriptor. All of them consist of core matrices: eight rows of 16
-// bytes. Without a swizzle the eight rows are contiguous; with one they are a pattern row apart.
+// The fields of a matrix descriptor and what must hold of them.
 #include "emulator/tensor/descriptor.h"
 
 namespace fp8jit::emulator {
-
-static constexpr std::uint32_t kCoreRows = 8;
-static constexpr std::uint32_t kCoreRowBytes = 16;
 
 // Bits outside the fields: 14-15, 30-31, 46-48 and 52-61.
 static constexpr std::uint64_t kReservedBits = 0x3ff1'c000'c000'c000;
@@ -28,41 +24,16 @@ const char *descriptorError(std::uint64_t bits) {
   if ((bits & kReservedBits) != 0) {
     return "reserved bits are not zero";
   }
-  if (decodeDescriptor(bits).baseOffset != 0) {
+  const MatrixDescriptor descriptor = decodeDescriptor(bits);
+  if (descriptor.baseOffset != 0) {
     return "a base offset other than 0 is not supported";
   }
-  return nullptr;
-}
-
-/// Rows (or columns) eight by eight; k in steps of 16 bytes.
-static std::uint32_t offsetKMajor(const MatrixDescriptor &descriptor, std::uint32_t outer,
-                                  std::uint32_t kByte) {
-  const std::uint32_t group = outer / kCoreRows * descriptor.strideBytes;
-  const std::uint32_t row = outer % kCoreRows;
-  if (descriptor.swizzle == Swizzle::None) {
-    return group + row * kCoreRowBytes + kByte / kCoreRowBytes * descriptor.leadingBytes +
-           kByte % kCoreRowBytes;
+  if (descriptor.startAddress % swizzlePeriodBytes(descriptor.swizzle) >=
+          swizzleRowBytes(descriptor.swizzle) &&
+      descriptor.swizzle != Swizzle::None) {
+    return "the tile does not start in the first row of its swizzle pattern";
   }
-  return group + row * swizzleRowBytes(descriptor.swizzle) + kByte;
-}
-
-/// k eight by eight; rows (or columns) in steps of a pattern row.
-static std::uint32_t offsetMnMajor(const MatrixDescriptor &descriptor, std::uint32_t outerByte,
-                                   std::uint32_t k) {
-  const std::uint32_t rowBytes = swizzleRowBytes(descriptor.swizzle);
-  const bool isPlain = descriptor.swizzle == Swizzle::None;
-  const std::uint32_t acrossRows = isPlain ? descriptor.strideBytes : descriptor.leadingBytes;
-  const std::uint32_t acrossK = isPlain ? descriptor.leadingBytes : descriptor.strideBytes;
-  return outerByte / rowBytes * acrossRows + outerByte % rowBytes + k % kCoreRows * rowBytes +
-         k / kCoreRows * acrossK;
-}
-
-std::uint32_t elementAddress(const MatrixDescriptor &descriptor, Major major, std::uint32_t outer,
-                             std::uint32_t k, std::uint32_t elementBytes) {
-  const std::uint32_t offset = major == Major::K
-                                   ? offsetKMajor(descriptor, outer, k * elementBytes)
-                                   : offsetMnMajor(descriptor, outer * elementBytes, k);
-  return swizzleAddress(descriptor.startAddress + offset, descriptor.swizzle);
+  return nullptr;
 }
 
 } // namespace fp8jit::emulator

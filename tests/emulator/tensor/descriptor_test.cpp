@@ -161,4 +161,19 @@ TEST(DescriptorTest, RefusesReservedBitsAndBaseOffsets) {
   }
 }
 
+TEST(DescriptorTest, RefusesTilesThatBeginInsideTheirPattern) {
+  const auto errorAt = [](std::uint64_t swizzleCode, std::uint64_t address) {
+    return descriptorError(swizzleCode << 62 | address >> 4);
+  };
+
+  EXPECT_EQ(errorAt(1, 0x1400 + 96), nullptr); // the last 32 bytes of a row of 128
+  EXPECT_NE(errorAt(1, 0x1400 + 128), nullptr);
+  EXPECT_NE(errorAt(1, 0x1600), nullptr);
+  EXPECT_EQ(errorAt(2, 0x1600 + 32), nullptr);
+  EXPECT_NE(errorAt(2, 0x1640), nullptr);
+  EXPECT_EQ(errorAt(3, 0x1500), nullptr);
+  EXPECT_NE(errorAt(3, 0x1520), nullptr);
+  EXPECT_EQ(errorAt(0, 0x1530), nullptr);
+}
+
 } // namespace fp8jit::emulator::testing
