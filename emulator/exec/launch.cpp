@@ -173,7 +173,7 @@ static std::uint64_t runBlocks(LaunchContext &context, std::uint64_t total) {
                               "the host has no memory for the block's registers");
     return 0;
   }
-  RaceChecker race(context, 1, context.sharedBytes);
+  RaceChecker race(request, context.steps, context.findings, 1, context.sharedBytes);
   block.race = RaceChecker::isWanted(request) ? &race : nullptr;
   const std::uint64_t count =
       request.blockSample == 0 ? total : std::min(request.blockSample, total);

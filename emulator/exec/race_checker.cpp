@@ -13,8 +13,10 @@ static constexpr std::uint32_t kGroupWarps = 4;
 /// Parts that exist once per warp.
 static constexpr std::uint32_t kWarpParts = 4;
 
-RaceChecker::RaceChecker(LaunchContext &launch, std::uint32_t blocks, std::uint32_t sharedBytes)
-    : launch_(launch), sharedBytes_(sharedBytes), blocks_(blocks) {}
+RaceChecker::RaceChecker(const LaunchRequest &request, const std::vector<Step> &steps,
+                         Findings &findings, std::uint32_t blocks, std::uint32_t sharedBytes)
+    : request_(request), steps_(steps), findings_(findings), sharedBytes_(sharedBytes),
+      blocks_(blocks) {}
 
 bool RaceChecker::isWanted(const LaunchRequest &request) {
   switch (request.raceChecks) {
@@ -29,12 +31,13 @@ bool RaceChecker::isWanted(const LaunchRequest &request) {
 }
 
 void RaceChecker::start() {
-  const Dim3 &shape = launch_.request.block;
+  const Dim3 &shape = request_.block;
   const std::uint32_t warps = (shape.x * shape.y * shape.z + kLanes - 1) / kLanes;
   components_.clear();
   clusterPending_.clear();
   clusterDone_.clear();
   words_.clear();
+  reported_.clear();
   for (std::uint32_t rank = 0; rank < blocks_.size(); ++rank) {
     Home &home = blocks_[rank];
     home.warps.assign(warps, WarpState());
@@ -75,7 +78,7 @@ std::uint32_t RaceChecker::warpComponent(Part part, std::uint32_t block, std::ui
 }
 
 std::uint32_t RaceChecker::pcOf(const Step &step) const {
-  return static_cast<std::uint32_t>(&step - launch_.steps.data());
+  return static_cast<std::uint32_t>(&step - steps_.data());
 }
 
 template <typename Offset>

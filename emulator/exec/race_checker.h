@@ -30,8 +30,8 @@
 
 namespace fp8jit::emulator {
 
+class Findings;
 struct Block;
-struct LaunchContext;
 struct LaunchRequest;
 
 /// The checker of one cluster at a time; reused by start(). Everything runs on the thread that runs
@@ -42,9 +42,11 @@ struct LaunchRequest;
 ///     if (RaceChecker *race = warp.block->race) { ... }
 class RaceChecker {
 public:
-  /// For clusters of `blocks` blocks with `sharedBytes` of shared memory each. Findings go to
-  /// `launch`, which outlives the checker.
-  RaceChecker(LaunchContext &launch, std::uint32_t blocks, std::uint32_t sharedBytes);
+  /// For clusters of `blocks` blocks with `sharedBytes` of shared memory each. `steps` is the
+  /// program, so that an instruction's address there tells its place. All references outlive the
+  /// checker.
+  RaceChecker(const LaunchRequest &request, const std::vector<Step> &steps, Findings &findings,
+              std::uint32_t blocks, std::uint32_t sharedBytes);
 
   /// Whether a launch asks for the checks.
   static bool isWanted(const LaunchRequest &request);
@@ -209,10 +211,13 @@ private:
                  const RaceProbe &probe);
   bool isNewPair(std::uint32_t earlierPc, std::uint32_t pc, RaceVerdict verdict);
   std::string instructionText(std::uint32_t pc) const;
-  std::string earlierText(const RaceRecord &record) const;
+  const Component &culprit(const RaceProbe &probe) const;
+  std::string earlierText(const RaceProbe &probe) const;
   std::string missingEdge(const RaceProbe &probe) const;
 
-  LaunchContext &launch_;
+  const LaunchRequest &request_;
+  const std::vector<Step> &steps_;
+  Findings &findings_;
   const std::uint32_t sharedBytes_;
   std::vector<Home> blocks_;
   std::vector<Component> components_;

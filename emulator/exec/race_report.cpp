@@ -12,10 +12,10 @@ bool RaceChecker::isNewPair(std::uint32_t earlierPc, std::uint32_t pc, RaceVerdi
 }
 
 std::string RaceChecker::instructionText(std::uint32_t pc) const {
-  if (pc >= launch_.steps.size()) {
+  if (pc >= steps_.size()) {
     return "an instruction far behind";
   }
-  const Instruction &instruction = *launch_.steps[pc].instruction;
+  const Instruction &instruction = *steps_[pc].instruction;
   return "PTX line " + std::to_string(instruction.line) + ": " + instructionName(instruction);
 }
 
@@ -46,17 +46,28 @@ static const char *pastVerb(RaceAccess kind) {
 }
 
 /// "block (1,0,0), warp 3 (threads 96 to 127)".
-static std::string warpText(const LaunchContext &launch, std::uint32_t block, std::uint32_t warp) {
-  const Dim3 &shape = launch.request.block;
+static std::string warpText(const LaunchRequest &request, std::uint32_t block, std::uint32_t warp) {
+  const Dim3 &shape = request.block;
   const std::uint32_t last = std::min((warp + 1) * kLanes, shape.x * shape.y * shape.z) - 1;
   return "warp " + std::to_string(warp) + " (threads " + std::to_string(warp * kLanes) + " to " +
          std::to_string(last) + ") of block rank " + std::to_string(block);
 }
 
-std::string RaceChecker::earlierText(const RaceRecord &record) const {
-  const std::uint32_t first =
-      record.firstComponent() + static_cast<std::uint32_t>(std::countr_zero(record.mask()));
-  const Component &component = components_[first];
+const RaceChecker::Component &RaceChecker::culprit(const RaceProbe &probe) const {
+  const RaceRecord &record = probe.earlier;
+  std::uint32_t component = record.firstComponent();
+  for (std::uint32_t mask = record.mask(); mask != 0; mask &= mask - 1) {
+    component = record.firstComponent() + static_cast<std::uint32_t>(std::countr_zero(mask));
+    if (!probe.order->all.covers({.component = component, .clock = record.clock()})) {
+      break;
+    }
+  }
+  return components_[component];
+}
+
+std::string RaceChecker::earlierText(const RaceProbe &probe) const {
+  const RaceRecord &record = probe.earlier;
+  const Component &component = culprit(probe);
   std::string text = std::string(pastVerb(record.kind())) + " by ";
   switch (component.part) {
   case Part::Warp:
@@ -79,7 +90,7 @@ std::string RaceChecker::earlierText(const RaceRecord &record) const {
     return text + place + " at " + instructionText(record.pc());
   }
   }
-  return text + warpText(launch_, component.block, component.index) + " at " +
+  return text + warpText(request_, component.block, component.index) + " at " +
          instructionText(record.pc());
 }
 
@@ -87,8 +98,7 @@ std::string RaceChecker::missingEdge(const RaceProbe &probe) const {
   if (probe.verdict == RaceVerdict::NoProxyFence) {
     return "no fence.proxy.async lies between the two";
   }
-  const Component &component = components_[probe.earlier.firstComponent()];
-  switch (component.part) {
+  switch (culprit(probe).part) {
   case Part::Warp:
   case Part::Inits:
     return "no barrier orders the two";
@@ -116,9 +126,8 @@ Outcome RaceChecker::report(const Warp &warp, const Step &step, const Block &tar
   if (target.rank != warp.block->rank) {
     text += " of block rank " + std::to_string(target.rank);
   }
-  text += ", which is " + earlierText(probe.earlier) + ", and " + missingEdge(probe);
-  return launch_.findings.add(warp, *step.instruction, lanes, Fault::DataRace, Severity::Finding,
-                              text);
+  text += ", which is " + earlierText(probe) + ", and " + missingEdge(probe);
+  return findings_.add(warp, *step.instruction, lanes, Fault::DataRace, Severity::Finding, text);
 }
 
 Outcome RaceChecker::checkInit(const Warp &warp, const Step &step, const Block &target,
@@ -141,10 +150,9 @@ Outcome RaceChecker::checkInit(const Warp &warp, const Step &step, const Block &
       verdict == RaceVerdict::Unordered
           ? "no barrier lies between the two"
           : "no fence.proxy.async or fence.mbarrier_init makes that visible to copies";
-  return launch_.findings.add(warp, *step.instruction, warp.active, Fault::DataRace,
-                              Severity::Finding,
-                              std::string(place) + ", which is initialised at " +
-                                  instructionText(barrier.initPc) + ", and " + missing);
+  return findings_.add(warp, *step.instruction, warp.active, Fault::DataRace, Severity::Finding,
+                       std::string(place) + ", which is initialised at " +
+                           instructionText(barrier.initPc) + ", and " + missing);
 }
 
 } // namespace fp8jit::emulator

@@ -30,7 +30,7 @@ enum class RaceAccess : std::uint8_t {
 };
 
 /// One access, packed: who, when, what and by which instruction. Up to four components of a group
-/// (number / 4) share a record if they did the same at equal clocks. 0 is no access.
+/// (number / 4) share a record if they executed it at equal clocks. 0 is no access.
 class RaceRecord {
 public:
   static constexpr std::uint32_t kMaxComponents = 1U << 14;
@@ -50,14 +50,11 @@ public:
   RaceAccess kind() const { return static_cast<RaceAccess>((bits_ >> 18) & 3U); }
   std::uint32_t pc() const { return static_cast<std::uint32_t>(bits_) & kMaxPc; }
 
-  /// Whether `other` differs in its components of the group, and in the instruction, at most.
+  /// Whether `other` differs in its components of the group at most.
   bool isSameMoment(const RaceRecord &other) const {
-    constexpr std::uint64_t kFree = (std::uint64_t{15} << 20) | kMaxPc;
-    return ((bits_ ^ other.bits_) & ~kFree) == 0;
+    return ((bits_ ^ other.bits_) & ~(std::uint64_t{15} << 20)) == 0;
   }
-  void addComponents(const RaceRecord &other) {
-    bits_ = (bits_ & ~std::uint64_t{kMaxPc}) | other.bits_; // all but the pc are equal or ORed
-  }
+  void addComponents(const RaceRecord &other) { bits_ |= other.bits_; }
 
 private:
   std::uint64_t bits_ = 0;

@@ -129,6 +129,7 @@ Outcome RaceChecker::mbarrierLeave(const Warp &warp, const Step &step, std::uint
 void RaceChecker::fenceAsync(const Warp &warp) {
   WarpState &state = stateOf(warp);
   state.now.asyncVisible.join(state.now.all);
+  advance(state); // what follows is not covered
 }
 
 // Publishes the initialisations, and nothing else, to whoever acquires a later relaxed write, and
