@@ -61,6 +61,13 @@ void Block::fillConstants(Warp &warp) {
                             launch->request.globalAddresses[symbol.global] +
                                 static_cast<std::uint64_t>(symbol.addend));
   }
+  for (const SharedSlot &symbol : kernel.sharedSymbols) {
+    if (symbol.is64) {
+      fillSlot<std::uint64_t>(warp, symbol.slot, symbol.offset);
+    } else {
+      fillSlot(warp, symbol.slot, symbol.offset);
+    }
+  }
   for (const ConstantPredicate &predicate : kernel.constantPredicates) {
     warp.predicates[predicate.index] = predicate.value ? kAllLanes : 0;
   }

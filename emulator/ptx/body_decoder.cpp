@@ -42,15 +42,26 @@ static std::uint64_t placeParameters(const Function &entry, Kernel &kernel, Scop
 /// The largest parameter block of a kernel (PTX ISA 7.1: 32764 bytes from sm_70 and PTX 8.1).
 static constexpr std::uint64_t kMaxParameterBytes = 32764;
 
+static void copyDirectives(const Function &entry, Kernel &kernel) {
+  const std::uint32_t(&block)[3] =
+      entry.requiredThreads[0] != 0 ? entry.requiredThreads : entry.maxBlock;
+  kernel.maxThreads = block[0] * block[1] * block[2];
+  kernel.minBlocksPerSm = entry.minBlocksPerSm;
+  kernel.maxRegisters = entry.maxRegisters;
+  kernel.maxClusterRank = entry.maxClusterRank;
+  kernel.explicitCluster = entry.explicitCluster;
+  kernel.blocksAreClusters = entry.blocksAreClusters;
+  std::copy(std::begin(entry.requiredThreads), std::end(entry.requiredThreads),
+            kernel.requiredThreads);
+  std::copy(std::begin(entry.requiredCluster), std::end(entry.requiredCluster),
+            kernel.requiredCluster);
+}
+
 bool BodyDecoder::decodeEntry(const Function &entry, bool shareSlots, Kernel &kernel) {
   builder_ = std::make_unique<KernelBuilder>();
   Kernel &started = builder_->kernel();
   started.name = std::string(entry.name);
-  started.maxThreads = entry.maxThreads;
-  started.minBlocksPerSm = entry.minBlocksPerSm;
-  started.maxRegisters = entry.maxRegisters;
-  std::copy(std::begin(entry.requiredThreads), std::end(entry.requiredThreads),
-            started.requiredThreads);
+  copyDirectives(entry, started);
   Frame frame{&entry, ScopeStack(module_.variables), {}, true};
   frame.scopes.push();
   if (placeParameters(entry, started, frame.scopes) > kMaxParameterBytes) {
@@ -259,7 +270,7 @@ const std::vector<Candidate> *BodyDecoder::findCandidates(std::size_t begin,
   const auto [entry, isNew] = opcodes_.try_emplace(opcode);
   if (isNew) {
     std::string message;
-    if (!matchOpcode(opcode, module_.arch, entry->second, message)) {
+    if (!matchOpcode(opcode, module_.target, entry->second, message)) {
       failStatement(begin, message);
       return nullptr;
     }
@@ -285,21 +296,26 @@ bool BodyDecoder::readInstruction(Frame &frame) {
 bool BodyDecoder::bindInstruction(Frame &frame, std::size_t begin, const Guard &guard,
                                   const std::vector<Candidate> &candidates) {
   std::string message;
-  bool hasRightCount = false;
+  std::size_t bestProgress = 0;
   OperandBinder binder(*builder_, operands_, frame.isEntry);
   for (const Candidate &candidate : candidates) {
     Instruction instruction;
     std::string_view label;
     std::string reason;
-    bool isCountRight = false;
-    if (binder.bind(candidate, instruction, label, reason, isCountRight)) {
+    std::size_t progress = 0;
+    if (binder.bind(candidate, instruction, label, reason, progress)) {
       instruction.guard = guard.predicate;
       instruction.guardNegate = guard.isNegated;
+      for (const Instruction &addition : binder.additions()) {
+        if (!addInstruction(frame, addition, {}, begin)) {
+          return false;
+        }
+      }
       return addInstruction(frame, instruction, label, begin);
     }
-    if (message.empty() || isCountRight || !hasRightCount) {
+    if (progress >= bestProgress) { // the row that fits best explains best
       message = reason;
-      hasRightCount = hasRightCount || isCountRight;
+      bestProgress = progress;
     }
   }
   return failStatement(begin, message);

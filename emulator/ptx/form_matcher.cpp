@@ -49,25 +49,33 @@ public:
 
   bool isEmpty() const { return left_.empty(); }
 
-  bool takeWord(std::string_view word) {
-    const auto found = std::find(left_.begin(), left_.end(), word);
-    if (found == left_.end()) {
+  /// Takes a word, or words joined by dots that stand next to each other.
+  bool takeWord(std::string_view words) {
+    std::string_view rest = words;
+    const auto first = std::find(left_.begin(), left_.end(), takeUntil(rest, '.'));
+    auto last = first;
+    while (last != left_.end() && !rest.empty()) {
+      ++last;
+      if (last == left_.end() || *last != takeUntil(rest, '.')) {
+        return false;
+      }
+    }
+    if (last == left_.end()) {
       return false;
     }
-    left_.erase(found);
+    left_.erase(first, last + 1);
     return true;
   }
 
   /// Takes a keyword of `group`, limited to `allowed` unless that is empty, and applies it.
   bool takeKeyword(std::string_view group, std::string_view allowed, Instruction &instruction) {
-    for (auto it = left_.begin(); it != left_.end(); ++it) {
-      if ((allowed.empty() || isInTypeList(allowed, *it)) &&
-          applyKeyword(group, *it, instruction)) {
-        left_.erase(it);
+    for (const Keyword &keyword : keywordsOf(group)) {
+      if ((allowed.empty() || isInTypeList(allowed, keyword.name)) && takeWord(keyword.name)) {
+        applyKeyword(keyword, instruction);
         return true;
       }
     }
-    return false;
+    return group == "wgmmaShape" && takeWgmmaShape(allowed, instruction);
   }
 
   /// Takes the first type left if it is in `list`.
@@ -84,6 +92,17 @@ public:
   }
 
 private:
+  /// m64nNk with N a multiple of 8 up to 256 and a k in `depths`.
+  bool takeWgmmaShape(std::string_view depths, Instruction &instruction) {
+    for (auto it = left_.begin(); it != left_.end(); ++it) {
+      if (applyWgmmaShape(*it, depths, instruction.mods)) {
+        left_.erase(it);
+        return true;
+      }
+    }
+    return false;
+  }
+
   std::vector<std::string_view> left_;
 };
 
@@ -114,6 +133,7 @@ static bool matchItem(std::string_view item, QualifierSet &qualifiers, Candidate
   }
   if (qualifiers.takeWord(item)) {
     applyWord(item, candidate.instruction);
+    candidate.hasCacheHint = candidate.hasCacheHint || item == "L2::cache_hint";
     return true;
   }
   return isOptional;
@@ -129,17 +149,27 @@ static void finishCandidate(const Form &form, Candidate &candidate) {
   instruction.mods.carryIn =
       form.mnemonic == "addc" || form.mnemonic == "subc" || form.mnemonic == "madc";
   instruction.mods.aligned |= form.mnemonic == "bar";
-  if (form.op == Op::Mma) {
+  if (form.op == Op::TensorStore || form.op == Op::TensorReduce) {
+    instruction.space = Space::Shared; // of its one address besides the tensor map
+    instruction.srcSpace = Space::Generic;
+  }
+  if (form.mnemonic == "membar") {
+    instruction.mods.semantics = Semantics::Sc;
+  } else if (form.mnemonic == "fence" && instruction.mods.semantics == Semantics::None) {
+    instruction.mods.semantics = Semantics::AcqRel;
+  }
+  if (form.op == Op::Mma || form.op == Op::Wgmma) {
     instruction.mods.formatA = static_cast<std::uint8_t>(candidate.types[1]);
     instruction.mods.formatB = static_cast<std::uint8_t>(candidate.types[2]);
-    instruction.srcType = candidate.types[3];
+    instruction.srcType = form.op == Op::Mma ? candidate.types[3] : instruction.type;
+    instruction.mods.descriptorA = form.operands.starts_with("dF s:b64");
   }
 }
 
 static bool matchForm(const Form &form, std::span<const std::string_view> names,
                       Candidate &candidate) {
   QualifierSet qualifiers(names);
-  candidate = Candidate{.form = &form, .instruction = {}, .types = {}};
+  candidate = Candidate{.form = &form, .instruction = {}, .types = {}, .hasCacheHint = false};
   std::string_view pattern = form.qualifiers;
   while (!pattern.empty()) {
     if (!matchItem(takeUntil(pattern, ' '), qualifiers, candidate)) {
@@ -153,9 +183,45 @@ static bool matchForm(const Form &form, std::span<const std::string_view> names,
   return true;
 }
 
-/// All tables, in the order of the description.
-static std::array<std::span<const Form>, 5> allForms() {
-  return {moveForms(), integerForms(), floatForms(), memoryForms(), controlForms()};
+std::array<std::span<const Form>, 8> allForms() {
+  return {moveForms(),   integerForms(), floatForms(),   memoryForms(),
+          matrixForms(), copyForms(),    controlForms(), barrierForms()};
+}
+
+/// The lowest target that a matched row needs; the cluster's shared memory is there from sm_90 on.
+static unsigned neededNumber(const Form &form, const Instruction &instruction) {
+  constexpr unsigned kFirstWithClusters = 90;
+  const bool usesCluster = instruction.space == Space::SharedCluster ||
+                           instruction.srcSpace == Space::SharedCluster ||
+                           instruction.mods.scope == Scope::Cluster;
+  return std::max<unsigned>(form.availability.minArch, usesCluster ? kFirstWithClusters : 0);
+}
+
+static bool isAvailable(const Availability &availability, unsigned needed, const Arch &target) {
+  using Features = Availability::Features;
+  switch (availability.features) {
+  case Features::All:
+    return target.number >= needed;
+  case Features::Specific:
+    return target.number >= needed && target.variant != 0;
+  case Features::Only:
+    return target.number == needed && target.variant == 'a';
+  }
+  return false;
+}
+
+static std::string describeAvailability(const Availability &availability, unsigned needed) {
+  using Features = Availability::Features;
+  const std::string name = "sm_" + std::to_string(needed);
+  switch (availability.features) {
+  case Features::All:
+    return name + " or newer";
+  case Features::Specific:
+    return name + "a or newer with architecture-specific features";
+  case Features::Only:
+    return name + "a";
+  }
+  return name;
 }
 
 static std::string explainRefusal(std::string_view text, std::string_view mnemonic,
@@ -174,7 +240,7 @@ static std::string explainRefusal(std::string_view text, std::string_view mnemon
          " has this combination of qualifiers";
 }
 
-bool matchOpcode(std::string_view text, unsigned arch, std::vector<Candidate> &candidates,
+bool matchOpcode(std::string_view text, const Arch &target, std::vector<Candidate> &candidates,
                  std::string &message) {
   candidates.clear();
   std::string_view rest = text;
@@ -184,7 +250,7 @@ bool matchOpcode(std::string_view text, unsigned arch, std::vector<Candidate> &c
     qualifiers.push_back(takeUntil(rest, '.'));
   }
   bool isMnemonicKnown = false;
-  unsigned neededArch = 0;
+  std::string needs;
   Candidate candidate;
   for (const std::span<const Form> forms : allForms()) {
     for (const Form &form : forms) {
@@ -195,23 +261,36 @@ bool matchOpcode(std::string_view text, unsigned arch, std::vector<Candidate> &c
       if (!matchForm(form, qualifiers, candidate)) {
         continue;
       }
-      if (form.minArch <= arch) {
+      const unsigned needed = neededNumber(form, candidate.instruction);
+      if (isAvailable(form.availability, needed, target)) {
         candidates.push_back(candidate);
-      } else if (neededArch == 0 || form.minArch < neededArch) {
-        neededArch = form.minArch;
+      } else if (needs.empty()) {
+        needs = describeAvailability(form.availability, needed);
       }
     }
   }
   if (!candidates.empty()) {
     return true;
   }
-  if (neededArch != 0) {
-    message = "\"" + std::string(text) + "\" needs target sm_" + std::to_string(neededArch) +
-              " or newer, found sm_" + std::to_string(arch);
+  if (!needs.empty()) {
+    message =
+        "\"" + std::string(text) + "\" needs target " + needs + ", found " + describeArch(target);
   } else {
     message = explainRefusal(text, mnemonic, isMnemonicKnown);
   }
   return false;
+}
+
+/// ` sm_90`, ` sm_90a`, ` sm_90a+`; nothing for forms that every target has.
+static std::string describeTargets(const Availability &availability) {
+  using Features = Availability::Features;
+  if (availability.minArch == 0) {
+    return "";
+  }
+  std::string text = " sm_" + std::to_string(availability.minArch);
+  text += availability.features == Features::All ? "" : "a";
+  text += availability.features == Features::Specific ? "+" : "";
+  return text;
 }
 
 std::string describeForms() {
@@ -224,7 +303,7 @@ std::string describeForms() {
       text += form.operands.empty() ? "" : " ( ";
       text += form.operands;
       text += form.operands.empty() ? "" : " )";
-      text += form.minArch == 0 ? "" : " sm_" + std::to_string(form.minArch);
+      text += describeTargets(form.availability);
       text += '\n';
     }
   }

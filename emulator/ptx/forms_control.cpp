@@ -1,5 +1,5 @@
-// Rows for control flow, barriers, fences and warp collectives (PTX ISA 9.7.12, 9.7.13), and the
-// families that are known and refused.
+// Rows for control flow and warp collectives (PTX ISA 9.7.12, 9.7.13), and the families that are
+// known and refused.
 #include "emulator/ptx/forms.h"
 
 namespace fp8jit::emulator {
@@ -23,42 +23,13 @@ static constexpr std::array kControlRows = {
     Form{"match", "any sync T:b32,b64", "d:b32 sT s:b32", Op::MatchAny, 70},
     Form{"match", "all sync T:b32,b64", "d:b32|dp? sT s:b32", Op::MatchAll, 70},
     Form{"activemask", "T:b32", "dT", Op::Activemask, 30},
-
-    Form{"bar", "warp sync", "s:b32", Op::BarWarpSync, 30},
-    Form{"bar", "?cta sync", "s:u32", Op::BarSync},
-    Form{"bar", "?cta sync", "s:u32 s:u32", Op::BarSync},
-    Form{"bar", "?cta arrive", "s:u32 s:u32", Op::BarArrive},
-    Form{"bar", "?cta red popc T:u32", "dT s:u32 sp", Op::BarRed},
-    Form{"bar", "?cta red popc T:u32", "dT s:u32 s:u32 sp", Op::BarRed},
-    Form{"bar", "?cta red @bool:and,or T:pred", "dp s:u32 sp", Op::BarRed},
-    Form{"bar", "?cta red @bool:and,or T:pred", "dp s:u32 s:u32 sp", Op::BarRed},
-    Form{"barrier", "?cta sync ?aligned", "s:u32", Op::BarSync, 30},
-    Form{"barrier", "?cta sync ?aligned", "s:u32 s:u32", Op::BarSync, 30},
-    Form{"barrier", "?cta arrive ?aligned", "s:u32 s:u32", Op::BarArrive, 30},
-    Form{"barrier", "?cta red popc ?aligned T:u32", "dT s:u32 sp", Op::BarRed, 30},
-    Form{"barrier", "?cta red popc ?aligned T:u32", "dT s:u32 s:u32 sp", Op::BarRed, 30},
-    Form{"barrier", "?cta red @bool:and,or ?aligned T:pred", "dp s:u32 sp", Op::BarRed, 30},
-    Form{"barrier", "?cta red @bool:and,or ?aligned T:pred", "dp s:u32 s:u32 sp", Op::BarRed, 30},
-    Form{"membar", "@membar", "", Op::Membar},
-    Form{"fence", "?@fence @scope", "", Op::Membar, 70},
 };
 
 static constexpr std::array kRefused = {
-    Form{"wgmma", "", "asynchronous warpgroup matrix instructions"},
     Form{"tcgen05", "", "tensor memory instructions"},
-    Form{"mbarrier", "", "mbarrier objects"},
-    Form{"stmatrix", "", "matrix stores"},
-    Form{"movmatrix", "", "matrix transposes in registers"},
     Form{"wmma", "", "wmma instructions"},
-    Form{"mapa", "", "clusters"},
-    Form{"getctarank", "", "clusters"},
-    Form{"elect", "", "leader election"},
-    Form{"setmaxnreg", "", "register reallocation"},
-    Form{"griddepcontrol", "", "dependent launches"},
     Form{"clusterlaunchcontrol", "", "cluster launch control"},
-    Form{"tensormap", "", "tensor maps"},
     Form{"multimem", "", "multi-device memory"},
-    Form{"createpolicy", "", "cache policies"},
     Form{"tex", "", "textures"},
     Form{"suld", "", "surfaces"},
     Form{"sust", "", "surfaces"},

@@ -44,13 +44,23 @@ std::uint32_t KernelBuilder::addConstant(std::uint64_t bits, bool is64) {
   return entry->second;
 }
 
+std::uint32_t KernelBuilder::addSharedAddress(std::uint32_t offset, bool is64) {
+  const auto [entry, isNew] = sharedAddresses_.try_emplace({offset, is64}, 0);
+  if (isNew) {
+    kernel_.sharedSymbols.push_back({.slot = 0, .offset = offset, .is64 = is64});
+    entry->second =
+        addFixed(FixedKind::Shared, static_cast<std::uint32_t>(kernel_.sharedSymbols.size() - 1));
+  }
+  return entry->second;
+}
+
 std::uint32_t KernelBuilder::addDynamicSharedAddress(std::int64_t addend, bool is64) {
   const auto [entry, isNew] = dynamicAddressRefs_.try_emplace({addend, is64}, 0);
   if (isNew) {
-    const auto index = static_cast<std::uint32_t>(kernel_.constants.size());
-    kernel_.constants.push_back({.slot = 0, .bits = 0, .is64 = is64});
+    const auto index = static_cast<std::uint32_t>(kernel_.sharedSymbols.size());
+    kernel_.sharedSymbols.push_back({.slot = 0, .offset = 0, .is64 = is64});
     dynamicAddresses_.push_back({index, addend});
-    entry->second = addFixed(FixedKind::Constant, index);
+    entry->second = addFixed(FixedKind::Shared, index);
   }
   return entry->second;
 }
@@ -126,6 +136,10 @@ void KernelBuilder::placeFixedSlots(std::vector<std::uint32_t> &fixedSlots) {
     case FixedKind::Symbol:
       kernel_.symbols[fixed.index].slot = slot;
       break;
+    case FixedKind::Shared:
+      kernel_.sharedSymbols[fixed.index].slot = slot;
+      is64 = kernel_.sharedSymbols[fixed.index].is64;
+      break;
     }
     fixedSlots.push_back(slot);
     kernel_.slotCount += is64 ? 2 : 1;
@@ -137,9 +151,8 @@ Kernel KernelBuilder::finish(bool shareSlots) {
   kernel_.dynamicSharedOffset = static_cast<std::uint32_t>(roundUp(sharedBytes_, dynamicAlign_));
   kernel_.localBytes = static_cast<std::uint32_t>(localBytes_);
   for (const DynamicAddress &address : dynamicAddresses_) {
-    ConstantSlot &constant = kernel_.constants[address.constant];
-    constant.bits = kernel_.dynamicSharedOffset + static_cast<std::uint64_t>(address.addend);
-    constant.bits &= constant.is64 ? ~std::uint64_t{0} : 0xffffffffU;
+    kernel_.sharedSymbols[address.index].offset =
+        kernel_.dynamicSharedOffset + static_cast<std::uint32_t>(address.addend);
   }
   const SlotMap map = assignSlots(kernel_, registers32_, registers64_, shareSlots);
   kernel_.slotCount = map.slotCount;

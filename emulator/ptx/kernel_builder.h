@@ -58,7 +58,10 @@ public:
   std::uint32_t addSymbol(std::uint32_t global, std::int64_t addend);
   std::uint32_t addConstantPredicate(bool value);
 
-  /// A constant slot with the address of dynamic shared memory plus `addend`, known at finish.
+  /// A slot with the address of the shared byte at `offset`, of 32 or 64 bits.
+  std::uint32_t addSharedAddress(std::uint32_t offset, bool is64);
+
+  /// The same for dynamic shared memory plus `addend`, whose offset is known at finish.
   std::uint32_t addDynamicSharedAddress(std::int64_t addend, bool is64);
 
   /// Places a variable and returns its offset; nothing is checked but the total (see isTooLarge).
@@ -79,13 +82,13 @@ public:
   Kernel finish(bool shareSlots);
 
 private:
-  enum class FixedKind : std::uint8_t { Constant, Special, Symbol };
+  enum class FixedKind : std::uint8_t { Constant, Special, Symbol, Shared };
   struct Fixed {
     FixedKind kind;
     std::uint32_t index;
   };
   struct DynamicAddress {
-    std::uint32_t constant;
+    std::uint32_t index; ///< in Kernel::sharedSymbols
     std::int64_t addend;
   };
 
@@ -98,6 +101,7 @@ private:
   std::map<std::pair<std::uint64_t, bool>, std::uint32_t> constants_;
   std::map<std::pair<int, bool>, std::uint32_t> specials_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> symbols_;
+  std::map<std::pair<std::uint32_t, bool>, std::uint32_t> sharedAddresses_;
   std::map<std::pair<std::int64_t, bool>, std::uint32_t> dynamicAddressRefs_;
   std::uint32_t constantPredicates_[2] = {kNoSlot, kNoSlot};
   std::vector<DynamicAddress> dynamicAddresses_;

@@ -3,6 +3,7 @@
 #include "emulator/ptx/module_parser.h"
 
 #include "emulator/ptx/target.h"
+#include "emulator/ptx/tuning_directives.h"
 #include "emulator/ptx/type_info.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ private:
       return false;
     }
     std::string message;
-    if (!checkTarget(target, arch_, parsed_.arch, message)) {
+    if (!checkTarget(target, arch_, parsed_.target, message)) {
       return cursor_.fail(line, message);
     }
     parsed_.module.target = std::string(target);
@@ -236,7 +237,7 @@ private:
     function.line = cursor_.peek().line;
     if (!cursor_.expectWord(function.name, "a function name") ||
         (cursor_.isPunct('(') && !readParameters(function, function.parameters)) ||
-        !readTuningDirectives(function)) {
+        !readTuningDirectives(cursor_, function)) {
       return false;
     }
     if (!cursor_.skipPunct(';')) {
@@ -260,66 +261,6 @@ private:
     }
     if (function.isEntry && function.hasBody) {
       parsed_.entries.push_back(function.name);
-    }
-    return true;
-  }
-
-  /// One to three numbers; those that are missing become 1.
-  bool readDimensions(std::uint32_t (&dimensions)[3]) {
-    constexpr std::uint64_t kMaxDimension = 1024;
-    std::fill(std::begin(dimensions), std::end(dimensions), 1U);
-    for (std::uint32_t &dimension : dimensions) {
-      std::uint64_t value = 0;
-      if (!cursor_.expectNumber(value, kMaxDimension, "a block dimension")) {
-        return false;
-      }
-      dimension = static_cast<std::uint32_t>(value);
-      if (!cursor_.skipPunct(',')) {
-        return true;
-      }
-    }
-    return cursor_.fail("more than three block dimensions");
-  }
-
-  bool readCount(std::uint32_t &count) {
-    std::uint64_t value = 0;
-    if (!cursor_.expectNumber(value, 1U << 20, "a count")) {
-      return false;
-    }
-    count = static_cast<std::uint32_t>(value);
-    return true;
-  }
-
-  bool readTuningDirectives(Function &function) {
-    while (!cursor_.isPunct('{') && !cursor_.isPunct(';')) {
-      std::uint32_t dimensions[3];
-      if (cursor_.skipWord(".maxntid")) {
-        if (!readDimensions(dimensions)) {
-          return false;
-        }
-        function.maxThreads = dimensions[0] * dimensions[1] * dimensions[2];
-      } else if (cursor_.skipWord(".reqntid")) {
-        if (!readDimensions(dimensions)) {
-          return false;
-        }
-        std::copy(std::begin(dimensions), std::end(dimensions), function.requiredThreads);
-        function.maxThreads = dimensions[0] * dimensions[1] * dimensions[2];
-      } else if (cursor_.skipWord(".minnctapersm")) {
-        if (!readCount(function.minBlocksPerSm)) {
-          return false;
-        }
-      } else if (cursor_.skipWord(".maxnreg")) {
-        if (!readCount(function.maxRegisters)) {
-          return false;
-        }
-      } else if (cursor_.skipWord(".pragma")) {
-        cursor_.next();
-        if (!cursor_.expectPunct(';')) {
-          return false;
-        }
-      } else if (!cursor_.skipWord(".noreturn")) {
-        return cursor_.fail("unsupported directive of a function, found " + cursor_.found());
-      }
     }
     return true;
   }

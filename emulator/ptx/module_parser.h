@@ -4,6 +4,7 @@
 
 #include "emulator/ptx/declaration.h"
 #include "emulator/ptx/scopes.h"
+#include "emulator/ptx/target.h"
 
 #include <cstdint>
 #include <string_view>
@@ -21,8 +22,10 @@ struct Function {
   bool hasRegisterParameters = false; ///< the old style, which calls do not support
   std::vector<Declaration> parameters, results;
   std::size_t bodyToken = 0; ///< the one behind the opening brace
-  std::uint32_t maxThreads = 0, minBlocksPerSm = 0, maxRegisters = 0;
-  std::uint32_t requiredThreads[3] = {0, 0, 0};
+  std::uint32_t minBlocksPerSm = 0, maxRegisters = 0, maxClusterRank = 0;
+  std::uint32_t maxBlock[3] = {0, 0, 0}; ///< .maxntid
+  std::uint32_t requiredThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
+  bool explicitCluster = false, blocksAreClusters = false, isNoReturn = false;
 };
 
 struct ParsedModule {
@@ -30,7 +33,7 @@ struct ParsedModule {
   VariableMap variables;
   std::unordered_map<std::string_view, Function> functions;
   std::vector<std::string_view> entries; ///< with a body, in the text's order
-  unsigned arch = 0;                     ///< number of the target: 89 for sm_89
+  Arch target;                           ///< sm_89 and the like
 };
 
 /// Reads all of the text at `cursor` for a device of architecture `arch` ("89", "90a"). Returns

@@ -55,6 +55,12 @@ private:
   }
 
   bool readVector(Operand &operand) {
+    operand.kind = Operand::Kind::Vector;
+    return readElements(operand);
+  }
+
+  /// `{a, b}`, at its brace.
+  bool readElements(Operand &operand) {
     cursor_.next();
     std::vector<Operand> elements;
     do {
@@ -67,7 +73,6 @@ private:
         return cursor_.fail("vector of more than " + std::to_string(kMaxElements) + " elements");
       }
     } while (cursor_.skipPunct(','));
-    operand.kind = Operand::Kind::Vector;
     operand.firstPart = list_.parts.size();
     operand.partCount = elements.size();
     list_.parts.insert(list_.parts.end(), elements.begin(), elements.end());
@@ -83,6 +88,15 @@ private:
       return false;
     }
     operand.isAddress = true;
+    if (cursor_.skipPunct(',')) {
+      operand.hasCoordinates = true;
+      if (!cursor_.isPunct('{')) {
+        return cursor_.fail("expected coordinates in braces, found " + cursor_.found());
+      }
+      if (!readElements(operand)) {
+        return false;
+      }
+    }
     return cursor_.expectPunct(']');
   }
 
@@ -136,6 +150,10 @@ private:
       operand.kind = Operand::Kind::Special;
       operand.special = special->special;
       operand.specialBits = special->bits;
+      return true;
+    }
+    if (word.starts_with("%envreg")) { // what the driver would put there: nothing
+      operand.kind = Operand::Kind::Literal;
       return true;
     }
     if (word[0] == '%') {

@@ -23,9 +23,10 @@ struct Operand {
     Vector,
   };
   Kind kind = Kind::Name;
-  bool isAddress = false; ///< in brackets; `addend` is the displacement
-  bool isNegated = false; ///< `!`
-  bool hasPair = false;   ///< `|` and the operand at `pair` follow
+  bool isAddress = false;      ///< in brackets; `addend` is the displacement
+  bool isNegated = false;      ///< `!`
+  bool hasCoordinates = false; ///< `[map, {x, y}]`: the coordinates are the parts from firstPart
+  bool hasPair = false;        ///< `|` and the operand at `pair` follow
   RegisterName reg;
   Literal literal;
   const Variable *variable = nullptr;
@@ -34,7 +35,7 @@ struct Operand {
   std::int64_t addend = 0;
   std::string_view name;     ///< the word
   std::size_t pair = 0;      ///< index in OperandList::parts
-  std::size_t firstPart = 0; ///< of a Vector, in OperandList::parts
+  std::size_t firstPart = 0; ///< of a Vector or of coordinates, in OperandList::parts
   std::size_t partCount = 0;
 };
 

@@ -1,7 +1,8 @@
-// Values, vectors, predicates and immediates of an instruction; addresses are in
-// operand_address.cpp.
+// Values, vectors and predicates of an instruction; addresses are in operand_address.cpp, immediate
+// numbers in operand_immediate.cpp.
 #include "emulator/ptx/operand_binder.h"
 
+#include "emulator/ptx/operand_order.h"
 #include "emulator/ptx/special_registers.h"
 #include "emulator/ptx/type_info.h"
 
@@ -40,7 +41,8 @@ bool OperandBinder::checkRegister(const Item &item, Type type, const Operand &op
 /// `_`: absent where operation.h allows that, else a register that nobody reads.
 bool OperandBinder::addSink(Type type) {
   const bool mayBeAbsent = instruction_.op == Op::Ld || instruction_.op == Op::LdParam ||
-                           instruction_.op == Op::MovUnpack || instruction_.op == Op::Atom;
+                           instruction_.op == Op::MovUnpack || instruction_.op == Op::Atom ||
+                           instruction_.op == Op::MbarrierArrive || instruction_.op == Op::Elect;
   const std::uint32_t ref = mayBeAbsent ? kNoSlot : builder_.addRegisters(type, 1);
   append(ref, true);
   return mayBeAbsent || ref != kNoSlot || fail("the kernel has too many registers");
@@ -100,7 +102,8 @@ bool OperandBinder::addSource(const Item &item, Type type, const Operand &operan
     if (changesWithTime(operand.special)) {
       return fail("special register \"" + std::string(operand.name) + "\" is read by mov only");
     }
-    if (typeBits(type) != 32 && typeBits(type) != operand.specialBits) {
+    if (operand.specialBits == 1 ||
+        (typeBits(type) != 32 && typeBits(type) != operand.specialBits)) {
       return fail("expected ." + std::string(typeName(type)) + ", found " +
                   describeOperand(operand));
     }
@@ -138,7 +141,10 @@ bool OperandBinder::bindValue(const Item &item, const Operand &operand) {
 }
 
 bool OperandBinder::bindVector(const Item &item, const Operand &operand) {
-  const unsigned count = item.kind == Item::Kind::Counted ? instruction_.vector : item.count;
+  const bool isFragment = item.kind == Item::Kind::Fragment;
+  const unsigned count = item.kind == Item::Kind::Counted ? instruction_.vector
+                         : isFragment ? instruction_.mods.n * typeBits(instruction_.type) / 64U
+                                      : item.count;
   if (operand.kind != Operand::Kind::Vector && item.kind == Item::Kind::Counted && count == 1) {
     return bindValue(item, operand);
   }
@@ -146,8 +152,12 @@ bool OperandBinder::bindVector(const Item &item, const Operand &operand) {
     return fail("expected a vector of " + std::to_string(count) + " elements, found " +
                 describeOperand(operand));
   }
+  Item element = item;
+  if (isFragment) {
+    element.type = typeBits(instruction_.type) == 32 ? "T" : ":b32";
+  }
   for (std::size_t i = 0; i < count; ++i) {
-    if (!bindValue(item, list_.parts[operand.firstPart + i])) {
+    if (!bindValue(element, list_.parts[operand.firstPart + i])) {
       return false;
     }
   }
@@ -177,6 +187,17 @@ bool OperandBinder::bindElements(const Item &item, const Operand &operand) {
   return true;
 }
 
+/// Moves of a special register that is a predicate: it lies in a 32-bit slot, so a comparison with
+/// zero takes the place of the move.
+void OperandBinder::bindSpecialPredicate(const Operand &operand) {
+  instruction_.op = Op::Setp;
+  instruction_.type = Type::U32;
+  instruction_.mods.compare = Compare::Ne;
+  append(kNoSlot, true);
+  append(builder_.addSpecial(operand.special, false), false);
+  append(builder_.addConstant(0, false), false);
+}
+
 bool OperandBinder::bindPredicate(const Item &item, const Operand &operand) {
   if (item.isDestination && operand.kind == Operand::Kind::Sink && !operand.isNegated) {
     return addSink(Type::Pred);
@@ -184,6 +205,11 @@ bool OperandBinder::bindPredicate(const Item &item, const Operand &operand) {
   if (!item.isDestination && operand.kind == Operand::Kind::Literal && !operand.isNegated &&
       !operand.isAddress) {
     append(builder_.addConstantPredicate(operand.literal.bits != 0), false);
+    return true;
+  }
+  if (instruction_.op == Op::Mov && operand.kind == Operand::Kind::Special &&
+      operand.specialBits == 1) {
+    bindSpecialPredicate(operand);
     return true;
   }
   if (operand.kind != Operand::Kind::Register || operand.reg.type != Type::Pred ||
@@ -217,29 +243,6 @@ bool OperandBinder::bindPair(const Operand &operand) {
   return bindPredicate(item, list_.parts[operand.pair]);
 }
 
-bool OperandBinder::bindImmediate(const Operand &operand) {
-  if (operand.kind != Operand::Kind::Literal || operand.literal.kind != Literal::Kind::Integer ||
-      operand.isAddress || operand.isNegated) {
-    return fail("expected an immediate number, found " + describeOperand(operand));
-  }
-  const std::uint64_t value = operand.literal.bits;
-  if (instruction_.op == Op::CpAsync) {
-    const auto only = static_cast<std::uint64_t>(candidate_->form->immediate);
-    if ((value != 4 && value != 8 && value != 16) || (only != 0 && value != only)) {
-      return fail("copy size " + std::to_string(value) + " is not " +
-                  (only != 0 ? std::to_string(only) : "4, 8 or 16"));
-    }
-    instruction_.mods.cpSize = static_cast<std::uint8_t>(value);
-    return true;
-  }
-  constexpr std::uint64_t kMaxTable = 255; // lop3's table has 8 bits; a group count needs less
-  if (value > kMaxTable) {
-    return fail("immediate " + std::to_string(value) + " is above " + std::to_string(kMaxTable));
-  }
-  instruction_.immediate = static_cast<std::int64_t>(value);
-  return true;
-}
-
 bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
   if (operand.hasPair && !item.mayHavePair) {
     return fail("\"|\" is not allowed here");
@@ -251,6 +254,7 @@ bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
     break;
   case Item::Kind::Counted:
   case Item::Kind::Vector:
+  case Item::Kind::Fragment:
     isBound = bindVector(item, operand);
     break;
   case Item::Kind::Elements:
@@ -262,6 +266,12 @@ bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
   case Item::Kind::Address:
     isBound = bindAddress(operand);
     break;
+  case Item::Kind::BaseAddress:
+    isBound = bindBaseAddress(operand);
+    break;
+  case Item::Kind::TensorCoordinates:
+    isBound = bindTensor(operand);
+    break;
   case Item::Kind::AddressRegister: {
     const bool is64 =
         operand.kind != Operand::Kind::Register || refKind(operand.reg.ref) == RefKind::Register64;
@@ -269,7 +279,18 @@ bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
     break;
   }
   case Item::Kind::Immediate:
-    isBound = bindImmediate(operand);
+    isBound = bindImmediate(item, operand);
+    break;
+  case Item::Kind::Sink:
+    isBound = (operand.kind == Operand::Kind::Sink && !operand.isNegated) ||
+              fail("expected \"_\", found " + describeOperand(operand));
+    append(kNoSlot, true);
+    break;
+  case Item::Kind::Mask:
+    isBound = addSource(item, Type::U16, operand);
+    break;
+  case Item::Kind::Policy:
+    isBound = addSource(item, Type::B64, operand);
     break;
   case Item::Kind::Label:
     label_ = operand.name;
@@ -280,45 +301,79 @@ bool OperandBinder::bindItem(const Item &item, const Operand &operand) {
   return isBound && (!item.mayHavePair || bindPair(operand));
 }
 
-/// Brings the operands into the order of operation.h where the text's order differs.
-bool OperandBinder::finish() {
-  std::vector<std::uint32_t> &operands = builder_.kernel().operands;
-  const bool isMemory =
-      instruction_.op == Op::Ld || instruction_.op == Op::LdParam || instruction_.op == Op::St;
-  const unsigned bytes = typeBits(instruction_.type) / 8 * instruction_.vector;
-  if (isMemory && bytes > 16) {
-    return fail("vector access of " + std::to_string(bytes) + " bytes, at most 16 expected");
+/// An operand whose value nothing needs: checked like any other, then taken back.
+bool OperandBinder::bindChecked(const Item &item, const Operand &operand) {
+  const std::size_t before = builder_.kernel().operands.size();
+  const Instruction saved = instruction_;
+  const bool hadSourceWidth = hasSourceWidth_;
+  const unsigned addressCount = addressCount_;
+  const bool isBound = bindItem(item, operand);
+  builder_.kernel().operands.resize(before);
+  instruction_ = saved;
+  hasSourceWidth_ = hadSourceWidth;
+  addressCount_ = addressCount;
+  return isBound;
+}
+
+/// Policies and masks stand in the text only where a qualifier asks for them.
+bool OperandBinder::isThere(const Item &item) const {
+  return item.kind == Item::Kind::Policy ? candidate_->hasCacheHint
+         : item.kind == Item::Kind::Mask ? instruction_.mods.multicast
+                                         : true;
+}
+
+static std::string_view takeItem(std::string_view &pattern) {
+  const std::size_t end = std::min(pattern.find(' '), pattern.size());
+  const std::string_view item = pattern.substr(0, end);
+  pattern.remove_prefix(std::min(end + 1, pattern.size()));
+  return item;
+}
+
+std::size_t OperandBinder::countItems(std::string_view pattern) const {
+  std::size_t count = 0;
+  while (!pattern.empty()) {
+    count += isThere(parseOperandItem(takeItem(pattern))) ? 1 : 0;
   }
-  if (instruction_.op == Op::BarSync && instruction_.numSrc == 1) {
-    append(kNoSlot, false); // the thread count
-  } else if (instruction_.op == Op::BarRed && instruction_.numSrc == 2) {
-    operands.insert(operands.end() - 1, kNoSlot);
-    ++instruction_.numSrc;
-  } else if (instruction_.op == Op::CpAsync) {
-    const bool hasSize = instruction_.numSrc == 3 && refKind(operands.back()) != RefKind::Predicate;
-    if (instruction_.numSrc == 3 && !hasSize) {
-      operands.insert(operands.end() - 1, kNoSlot);
-      ++instruction_.numSrc;
+  return count;
+}
+
+bool OperandBinder::bindItems(std::string_view pattern, std::size_t &progress) {
+  for (std::size_t i = 0; !pattern.empty();) {
+    const Item item = parseOperandItem(takeItem(pattern));
+    if (!isThere(item)) {
+      continue;
     }
-    while (instruction_.numSrc < 4) {
-      append(kNoSlot, false);
+    const Operand &operand = list_.operands[i++];
+    const bool isDropped = item.isDropped || item.kind == Item::Kind::Policy;
+    if (!(isDropped ? bindChecked(item, operand) : bindItem(item, operand))) {
+      return false;
     }
+    ++progress;
   }
   return true;
 }
 
+bool OperandBinder::checkAccess() {
+  const bool isMemory =
+      instruction_.op == Op::Ld || instruction_.op == Op::LdParam || instruction_.op == Op::St;
+  const unsigned bytes = typeBits(instruction_.type) / 8 * instruction_.vector;
+  return !isMemory || bytes <= 16 ||
+         fail("vector access of " + std::to_string(bytes) + " bytes, at most 16 expected");
+}
+
 bool OperandBinder::bind(const Candidate &candidate, Instruction &instruction,
-                         std::string_view &label, std::string &message, bool &isCountRight) {
+                         std::string_view &label, std::string &message, std::size_t &progress) {
   candidate_ = &candidate;
   instruction_ = candidate.instruction;
   label_ = {};
+  displaced_.clear();
+  additions_.clear();
   addressCount_ = 0;
   hasSourceWidth_ = hasDestinationWidth_ = hasKernelParameter_ = false;
-  std::string_view pattern = candidate.form->operands;
-  const auto expected = static_cast<std::size_t>(
-      pattern.empty() ? 0 : 1 + std::count(pattern.begin(), pattern.end(), ' '));
-  isCountRight = expected == list_.operands.size();
-  if (!isCountRight) {
+  const std::string_view pattern = candidate.form->operands;
+  const std::size_t expected = countItems(pattern);
+  progress = expected == list_.operands.size() ? 1 : 0;
+  if (progress == 0) {
     message = "expected " + std::to_string(expected) + " operands, found " +
               std::to_string(list_.operands.size());
     return false;
@@ -326,17 +381,13 @@ bool OperandBinder::bind(const Candidate &candidate, Instruction &instruction,
   std::vector<std::uint32_t> &operands = builder_.kernel().operands;
   const std::size_t first = operands.size();
   instruction_.operands = static_cast<std::uint32_t>(first);
-  bool isBound = true;
-  for (std::size_t i = 0; isBound && i < expected; ++i) {
-    const std::size_t end = std::min(pattern.find(' '), pattern.size());
-    isBound = bindItem(parseOperandItem(pattern.substr(0, end)), list_.operands[i]);
-    pattern.remove_prefix(std::min(end + 1, pattern.size()));
-  }
-  if (!isBound || !finish()) {
+  if (!bindItems(pattern, progress) || !checkAccess()) {
     operands.resize(first);
     message = message_;
     return false;
   }
+  arrangeOperands(*candidate.form, instruction_, operands);
+  addAdditions();
   instruction = instruction_;
   label = label_;
   return true;

@@ -43,7 +43,8 @@
 //   Activemask     d |                      BarWarpSync | mask             Nanosleep | a
 //   BarSync        | id count?              BarArrive   | id count         (slots)
 //   BarRed         d or p | id count? pa    boolOp And, Or: p; Popc: d     (negateSource: of pa)
-//   Atom           d? | a+ b [c]            Red | a+ b                     c: of cas
+//   Atom           d? | a+ b [c]            Red | a+ b                     c: of cas; vector = N:
+//                                           d0? .. dN-1? | a+ b0 .. bN-1, elements of `type`
 //   CpAsync        | a+ a+ size? pIgnore?   first the shared, then the global address; cpSize
 //   CpAsyncWait    |                        immediate: groups that may stay pending
 //   CpAsyncMbarrierArrive  | a+             noInc
@@ -53,18 +54,22 @@
 //   Mma            D.. | A.. B.. C..        m n k, formatA, formatB, type = of D, srcType = of C
 //
 // Clusters, barriers in shared memory, bulk copies, warp-group matrices (sm_90 and newer). `space`
-// is the one of the first address; SharedCluster where the text says shared::cluster. The third
-// address of an instruction has no displacement of its own: the front end refuses one.
+// is the one of the first a+, srcSpace that of the second; SharedCluster where the text says
+// shared::cluster, Generic where it says nothing. `mbar` is an address in shared memory and `map` a
+// generic address of 64 bits; both are without displacement: an Add in front of the instruction
+// takes it. addressBits counts the a+ and mbar of an instruction in the order below, not the map.
 //   Call           |                        target: first instruction of the function; recursion
 //   Elect          d? p | mask              Mapa  d | a rank     GetCtaRank  d | a
 //   ClusterArrive, ClusterWait, GridDependencyWait, GridDependencyLaunch, FenceProxy, Membar  |
-//                                           FenceProxy: immediate is a ProxyFence; of the acquiring
-//                                           tensor-map fence  | a+, its size in immediate2
+//                                           FenceProxy: immediate is a ProxyFence; the acquiring
+//                                           tensor-map fence has an address without displacement,
+//                                           its size in immediate2
 //   SetMaxNReg     |                        immediate: registers; increase
 //   MbarrierInit   | a+ count               MbarrierInval  | a+
 //   MbarrierArrive d? | a+ count? tx?       drop, noComplete; tx of expect_tx; d: a 64-bit state
 //   MbarrierExpectTx, MbarrierCompleteTx    | a+ bytes
-//   MbarrierWait   p | a+ state             parity: state is a 32-bit parity, else 64 bits; tryWait
+//   MbarrierWait   p | a+ state             parity: state is a 32-bit parity, else 64 bits;
+//                                           tryWait; a time hint is dropped
 //   MbarrierPendingCount  d | state
 //   BulkCopy       | a+ a+ size mbar? mask? first the destination (space), then the source
 //                                           (srcSpace); mbar: an address, of loads to shared memory
@@ -72,8 +77,9 @@
 //   BulkPrefetch   | a+ size
 //   BulkCommit     |                        BulkWait  |  immediate: groups; readOnly
 //   TensorLoad     | a+ map mbar c0 .. cN-1 mask?      vector = N dimensions
-//   TensorStore    | map a+ c0 .. cN-1      TensorReduce the same with `atomic`
-//   TensorPrefetch | map c0 .. cN-1         (map: a 64-bit generic address; a+: shared memory)
+//   TensorStore    | map a+ c0 .. cN-1      TensorReduce the same with `atomic`; a+ is in shared
+//                                           memory: space, immediate and bit 0 are its own
+//   TensorPrefetch | map c0 .. cN-1
 //   TensormapReplace  | a+ value            immediate2: a TensormapField * 8 + ordinal
 //   TensormapCopy  | a+ a+                  tensormap.cp_fenceproxy, 128 bytes
 //   StAsync        | a+ s0 .. sN-1 mbar     RedAsync the same with `atomic`

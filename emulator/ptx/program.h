@@ -88,11 +88,13 @@ struct ConstantSlot {
   bool is64 = false;
 };
 
-/// A slot that holds the address of a shared variable: `offset` counts from the first byte of the
-/// block's variables; the interpreter adds where its window places that byte. 32 bits.
+/// A slot that holds the address of a shared variable, zero-extended to 64 bits in two slots if
+/// is64: `offset` counts from the first byte of the block's variables; the interpreter adds where
+/// its window places that byte.
 struct SharedSlot {
   std::uint32_t slot = 0;
   std::uint32_t offset = 0;
+  bool is64 = false;
 };
 
 /// A slot that holds the address of Module::globals[global] plus `addend`, 64 bits in two slots.
@@ -199,6 +201,7 @@ struct Kernel {
   std::uint32_t requiredCluster[3] = {0, 0, 0}; ///< .reqnctapercluster, 0 if absent
   std::uint32_t maxClusterRank = 0;             ///< .maxclusterrank, 0 if absent
   bool explicitCluster = false;                 ///< .explicitcluster
+  bool blocksAreClusters = false;               ///< .blocksareclusters: the grid counts clusters
 };
 
 /// Eight bytes of an initialised variable that hold the address of Module::globals[global] +

@@ -72,6 +72,7 @@ public:
         result[reg].include(2 * i + 1);
       });
     }
+    pinAsynchronous(result);
     if (tooLarge_) {
       for (Range &range : result) {
         range.last = range.first == ~std::uint64_t{0} ? 0 : 2 * kernel_.code.size();
@@ -82,6 +83,18 @@ public:
   }
 
 private:
+  /// wgmma reads and writes its registers until a wait, so nothing else may have their slots.
+  void pinAsynchronous(std::vector<Range> &result) const {
+    for (const Instruction &instruction : kernel_.code) {
+      if (instruction.op == Op::Wgmma) {
+        visit(instruction, [&](std::uint32_t reg, bool) {
+          result[reg].include(0);
+          result[reg].include(2 * kernel_.code.size());
+        });
+      }
+    }
+  }
+
   /// Calls `function(register, isWrite)` for each register operand; sources first.
   template <typename Function>
   void visit(const Instruction &instruction, Function function) const {

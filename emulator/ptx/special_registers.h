@@ -7,10 +7,11 @@
 
 namespace fp8jit::emulator {
 
+/// A name and what it stands for.
 struct SpecialRegister {
   std::string_view name;
   Special special = Special::TidX;
-  unsigned bits = 32;
+  unsigned bits = 32; ///< 1 for a predicate
 };
 
 /// The special register of that name (with its %), or null.

@@ -5,15 +5,6 @@
 
 namespace fp8jit::emulator {
 
-namespace {
-
-struct Arch {
-  unsigned number = 0;
-  char variant = 0; ///< 'a', 'f' or none
-};
-
-} // namespace
-
 static bool parseArch(std::string_view text, Arch &arch) {
   const char *end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, arch.number);
@@ -35,10 +26,16 @@ static bool runsOn(Arch target, Arch device) {
   }
 }
 
-bool checkTarget(std::string_view target, std::string_view arch, unsigned &number,
-                 std::string &message) {
+std::string describeArch(const Arch &arch) {
+  std::string text = "sm_" + std::to_string(arch.number);
+  if (arch.variant != 0) {
+    text += arch.variant;
+  }
+  return text;
+}
+
+bool checkTarget(std::string_view target, std::string_view arch, Arch &code, std::string &message) {
   constexpr std::string_view kPrefix = "sm_";
-  Arch code;
   Arch device;
   if (target.substr(0, kPrefix.size()) != kPrefix ||
       !parseArch(target.substr(kPrefix.size()), code)) {
@@ -54,7 +51,6 @@ bool checkTarget(std::string_view target, std::string_view arch, unsigned &numbe
               std::string(arch);
     return false;
   }
-  number = code.number;
   return true;
 }
 

@@ -40,6 +40,7 @@ constexpr std::array kTypes = {
     TypeRow{Type::F64, "f64", 64, Family::Float},
     TypeRow{Type::E4M3x2, "e4m3x2", 16, Family::Bits},
     TypeRow{Type::E5M2x2, "e5m2x2", 16, Family::Bits},
+    TypeRow{Type::TF32, "tf32", 32, Family::Bits},
 };
 
 } // namespace

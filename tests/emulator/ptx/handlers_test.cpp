@@ -70,7 +70,7 @@ TEST(HandlersTest, EveryArithmeticTypeOfTheTableHasAHandler) {
         const std::string opcode = prefix + "." + type;
         std::vector<Candidate> candidates;
         std::string message;
-        ASSERT_TRUE(matchOpcode(opcode, 120, candidates, message)) << message;
+        ASSERT_TRUE(matchOpcode(opcode, Arch{120, 0}, candidates, message)) << message;
         EXPECT_NE(selectHandler(candidates[0].instruction), nullptr) << opcode;
       }
     }

@@ -9,6 +9,7 @@ namespace {
 using testing::constantIn;
 using testing::decodeKernel;
 using testing::operandOf;
+using testing::sharedOffsetIn;
 
 /// The bits of the constant that is the last operand of `text`.
 std::uint64_t lastConstant(const std::string &text) {
@@ -105,7 +106,7 @@ TEST(OperandTest, ReadsAddresses) {
   EXPECT_EQ(shared.code[0].addressBits, 0);
   EXPECT_EQ(variable.code[0].immediate, 8);
   EXPECT_EQ(variable.code[0].addressBits, 0);
-  EXPECT_EQ(constantIn(variable, operandOf(variable, variable.code[0], 1)), 0U);
+  EXPECT_EQ(sharedOffsetIn(variable, operandOf(variable, variable.code[0], 1)), 0U);
   EXPECT_EQ(table.code[0].immediate, 2);
   EXPECT_EQ(table.code[0].addressBits, 1);
   ASSERT_EQ(table.symbols.size(), 1U);
@@ -113,7 +114,7 @@ TEST(OperandTest, ReadsAddresses) {
   EXPECT_EQ(operandOf(table, table.code[0], 1), table.symbols[0].slot);
   // 64 static bytes, rounded up to the alignment of 128
   EXPECT_EQ(dynamic.dynamicSharedOffset, 128U);
-  EXPECT_EQ(constantIn(dynamic, operandOf(dynamic, dynamic.code[0], 0)), 128U);
+  EXPECT_EQ(sharedOffsetIn(dynamic, operandOf(dynamic, dynamic.code[0], 0)), 128U);
 }
 
 TEST(OperandTest, AddressOfAVariableIsAValue) {
@@ -122,7 +123,7 @@ TEST(OperandTest, AddressOfAVariableIsAValue) {
 
   ASSERT_EQ(kernel.symbols.size(), 1U);
   EXPECT_EQ(kernel.symbols[0].addend, 4);
-  EXPECT_EQ(constantIn(kernel, operandOf(kernel, kernel.code[1], 1)), 128U);
+  EXPECT_EQ(sharedOffsetIn(kernel, operandOf(kernel, kernel.code[1], 1)), 128U);
   EXPECT_EQ(constantIn(kernel, operandOf(kernel, kernel.code[2], 1)), 16U); // offset of k_2
 }
 

@@ -51,8 +51,8 @@ PtxError loadError(const std::string &text, const std::string &arch) {
   return error;
 }
 
-PtxError bodyError(const std::string &body) {
-  return loadError(moduleWith(body));
+PtxError bodyError(const std::string &body, const std::string &target) {
+  return loadError(moduleWith(body, target), target.substr(3));
 }
 
 std::uint64_t constantIn(const Kernel &kernel, std::uint32_t slot) {
@@ -62,6 +62,16 @@ std::uint64_t constantIn(const Kernel &kernel, std::uint32_t slot) {
     }
   }
   ADD_FAILURE() << "slot " << slot << " holds no constant";
+  return 0;
+}
+
+std::uint32_t sharedOffsetIn(const Kernel &kernel, std::uint32_t slot) {
+  for (const SharedSlot &shared : kernel.sharedSymbols) {
+    if (shared.slot == slot) {
+      return shared.offset;
+    }
+  }
+  ADD_FAILURE() << "slot " << slot << " holds no shared address";
   return 0;
 }
 

@@ -30,10 +30,13 @@ Kernel decodeKernel(const std::string &body, const std::string &target = "sm_89"
 PtxError loadError(const std::string &text, const std::string &arch = "89");
 
 /// The refusal of a kernel with `body`.
-PtxError bodyError(const std::string &body);
+PtxError bodyError(const std::string &body, const std::string &target = "sm_89");
 
 /// The bits of the constant in slot `slot`; fails the test when there is none.
 std::uint64_t constantIn(const Kernel &kernel, std::uint32_t slot);
+
+/// The offset of the shared address in slot `slot`; fails the test when there is none.
+std::uint32_t sharedOffsetIn(const Kernel &kernel, std::uint32_t slot);
 
 /// Operand `index` of an instruction, destinations first.
 std::uint32_t operandOf(const Kernel &kernel, const Instruction &instruction, std::uint32_t index);
