@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "generator/config.h"
 #include "generator/problem_text.h"
+#include "runtime/prepared_kernel.h"
 #include "support/files.h"
 #include "tuner/tuner.h"
 
@@ -195,12 +196,20 @@ static llvm::Expected<int> runTune(const Arguments &arguments, Console &console)
   if (!engine) {
     return engine.takeError();
   }
+  int status = 0;
   for (const NamedProblem &named : *problems) {
-    if (llvm::Error error = tuneOne(*engine, named, *options, console)) {
+    if (isEmpty(named.problem)) {
+      console.notice(printProblem(named.problem) + ": writes nothing, so nothing is tuned");
+      continue;
+    }
+    llvm::Error error = tuneOne(*engine, named, *options, console);
+    if (error && problems->size() == 1) {
       return error;
     }
+    // One problem that fails does not cost the others of a file their tuning.
+    status = error ? console.reportError(std::move(error)) : status;
   }
-  return 0;
+  return status;
 }
 
 static llvm::ArrayRef<FlagSpec> tuneFlags() {

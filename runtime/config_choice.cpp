@@ -30,8 +30,8 @@ Provenance provenanceOf(llvm::StringRef text) {
 }
 
 /// The choice that a stored winner stands for; nothing if it does not fit any more.
-static std::optional<ConfigChoice> acceptWinner(const Problem &problem, const Winner &winner,
-                                                const GpuProfile &profile) {
+static std::optional<ConfigChoice> acceptWinner(const Problem &problem, const WinnerKey &row,
+                                                const Winner &winner, const GpuProfile &profile) {
   llvm::Expected<ConfigChoice> choice = forcedChoice(problem, winner.config, profile);
   if (!choice) {
     llvm::consumeError(choice.takeError()); // a row of another version is a miss, not an error
@@ -43,6 +43,7 @@ static std::optional<ConfigChoice> acceptWinner(const Problem &problem, const Wi
   choice->source = ConfigSource::Winner;
   choice->provenance = provenanceOf(winner.provenance);
   choice->kernelKey = winner.kernelKey;
+  choice->row = row;
   return std::move(*choice);
 }
 
@@ -60,7 +61,8 @@ static std::optional<ConfigChoice> winnerOfAnyCompiler(const Engine::Internals &
     for (const ListedWinner &row : rows) {
       if (row.key.problem == bucket && row.key.target == target &&
           llvm::StringRef(row.key.toolchain).startswith(toolchain)) {
-        if (std::optional<ConfigChoice> choice = acceptWinner(problem, row.winner, profile)) {
+        if (std::optional<ConfigChoice> choice =
+                acceptWinner(problem, row.key, row.winner, profile)) {
           return choice;
         }
       }
@@ -85,7 +87,7 @@ std::optional<ConfigChoice> winnerChoice(const Engine::Internals &internals,
     key->target = target;
     if (const std::optional<Winner> winner = internals.store()->findWinner(*key)) {
       if (std::optional<ConfigChoice> choice =
-              acceptWinner(problem, *winner, internals.profile())) {
+              acceptWinner(problem, *key, *winner, internals.profile())) {
         return choice;
       }
     }

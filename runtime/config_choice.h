@@ -19,6 +19,7 @@ struct ConfigChoice {
   ConfigSource source = ConfigSource::Default;
   Provenance provenance = Provenance::Default;
   std::string kernelKey; ///< of a winner: its binary, which needs no compiler; else empty
+  std::optional<WinnerKey> row = std::nullopt; ///< of a winner: where the cache keeps it
 };
 
 /// What the provenance of a stored winner means here: imported times were taken elsewhere, so

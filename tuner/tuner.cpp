@@ -28,15 +28,17 @@ static llvm::Error checkProblem(const Engine::Internals &internals, const Proble
   return llvm::Error::success();
 }
 
-/// The report of an earlier run, if its winner still serves.
-static std::optional<TuneReport> storedReport(Engine::Internals &internals, const Problem &problem,
-                                              const WinnerKey &key) {
-  if (internals.store() == nullptr || !winnerChoice(internals, problem)) {
-    return std::nullopt;
+/// The report of an earlier run, if its winner still serves. Needs no compiler.
+static std::optional<TuneReport> storedReport(Engine::Internals &internals,
+                                              const Problem &problem) {
+  const std::optional<ConfigChoice> choice = winnerChoice(internals, problem);
+  if (!choice || choice->row->target != internals.device().targetText()) {
+    return std::nullopt; // a row of the architecture alone: tune for the device
   }
+  const WinnerKey &key = *choice->row;
   const std::optional<Winner> winner = internals.store()->findWinner(key);
   if (!winner) {
-    return std::nullopt; // it came from a row of the architecture alone: tune for the device
+    return std::nullopt; // removed meanwhile
   }
   TuneReport report;
   report.problem = key.problem;
@@ -76,15 +78,15 @@ llvm::Expected<TuneReport> tune(Engine &engine, const Problem &problem,
   if (llvm::Error error = checkProblem(internals, problem)) {
     return error;
   }
-  llvm::Expected<WinnerKey> key = internals.winnerKey(problem);
-  if (!key) {
-    return key.takeError();
-  }
   if (!options.isForced) {
-    if (std::optional<TuneReport> stored = storedReport(internals, problem, *key)) {
+    if (std::optional<TuneReport> stored = storedReport(internals, problem)) {
       sortCandidates(stored->candidates);
       return std::move(*stored);
     }
+  }
+  llvm::Expected<WinnerKey> key = internals.winnerKey(problem);
+  if (!key) {
+    return key.takeError();
   }
   llvm::Expected<TuneReport> report = Tuning(engine, problem, options, std::move(*key)).run();
   if (report) {

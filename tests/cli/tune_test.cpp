@@ -79,6 +79,21 @@ TEST(TuneCommandTest, TunesEveryLineOfAFile) {
   EXPECT_EQ(numberOf(runner.runJson({"cache", "stats"}), "winners"), 2);
 }
 
+TEST(TuneCommandTest, GoesOnPastALineThatCannotBeTuned) {
+  const CommandRunner runner;
+  const std::string shapes = runner.folder().write(
+      "shapes.txt", "gemm m=0 n=16 k=32\ngemm m=1 n=16 k=32 bias=f32\ngemm m=1 n=16 k=32\n");
+
+  const CommandResult result =
+      runner.run({"tune", "--shapes", shapes, "--device", "emulator:sm_89", "--top", "1"});
+
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("m=0 n=16 k=32"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("shapes.txt line 2"), std::string::npos) << result.err;
+  EXPECT_NE(result.out.find("winner"), std::string::npos) << result.out;
+  EXPECT_EQ(numberOf(runner.runJson({"cache", "stats"}), "winners"), 1);
+}
+
 TEST(TuneCommandTest, NamesTheLineOfABadProblem) {
   const CommandRunner runner;
   const std::string shapes = runner.folder().write("shapes.txt", "# one\ngemm m=1 n=16\n");

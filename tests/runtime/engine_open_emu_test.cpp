@@ -2,47 +2,21 @@
 #include "fp8jit/engine.h"
 #include "runtime/engine_internals.h"
 #include "tests/runtime/guarded_buffer.h"
+#include "tests/support/environment_scope.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 namespace fp8jit {
 
+using testing::EnvironmentScope;
 using testing::GuardedBuffer;
 using ::testing::HasSubstr;
-
-namespace {
-
-/// Sets an environment variable for a scope.
-class EnvironmentScope {
-public:
-  EnvironmentScope(const char *name, const char *value) : name_(name) {
-    const char *before = std::getenv(name);
-    before_ = before == nullptr ? "" : before;
-    setenv(name, value, 1);
-  }
-  EnvironmentScope(const EnvironmentScope &) = delete;
-  EnvironmentScope &operator=(const EnvironmentScope &) = delete;
-  ~EnvironmentScope() {
-    if (before_.empty()) {
-      unsetenv(name_);
-    } else {
-      setenv(name_, before_.c_str(), 1);
-    }
-  }
-
-private:
-  const char *name_;
-  std::string before_;
-};
-
-} // namespace
 
 /// Quantizes two zeros with one scale.
 static Result<void> quantizeSomething(Engine &engine) {

@@ -3,6 +3,7 @@
 #include "cache/store.h"
 #include "generator/problem_text.h"
 #include "runtime/engine_internals.h"
+#include "tests/support/environment_scope.h"
 #include "tests/support/matchers.h"
 #include "tuner/tuner.h"
 
@@ -140,6 +141,29 @@ TEST(TuneTest, TheSecondRunIsAnsweredByTheCache) {
   EXPECT_EQ(kernel->info().provenance, Provenance::Modelled);
   EXPECT_EQ(kernel->info().cache, CacheSource::Disk);
   EXPECT_EQ(kernel->info().kernelKey, report->kernelKey);
+}
+
+TEST(TuneTest, AStoredWinnerIsAnsweredWithoutACompiler) {
+  const TemporaryFolder cache;
+  std::string winner;
+  {
+    Result<Engine> engine = openEngine(cache.path());
+    ASSERT_OK(engine);
+    llvm::Expected<TuneReport> report = tune(*engine, problemOf(kGemm), {.topK = 1});
+    ASSERT_OK(report);
+    winner = report->winner;
+  }
+  const testing::EnvironmentScope nvrtc("FP8JIT_NVRTC", "/nowhere/libnvrtc.so.13");
+  Result<Engine> engine = openEngine(cache.path());
+  ASSERT_OK(engine);
+
+  llvm::Expected<TuneReport> report = tune(*engine, problemOf(kGemm), {.topK = 1});
+  EXPECT_FAILS(tune(*engine, problemOf("gemm m=64 n=256 k=256"), {.topK = 1}),
+               ErrorCode::NvrtcNotFound);
+
+  ASSERT_OK(report);
+  EXPECT_TRUE(report->isFromCache);
+  EXPECT_EQ(report->winner, winner);
 }
 
 TEST(TuneTest, TheHookTunesOnAMissAndServesTheWinner) {
