@@ -208,6 +208,10 @@ static FileState create(StoreFile &file) {
 /// One file name: inspects, creates, replaces. An empty path in the result means that the next name
 /// is to be tried.
 static llvm::Expected<StoreFile> openNamed(const Store::Options &options, const std::string &path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return cacheError("cannot use the cache " + llvm::Twine(path) + ": it is not a regular file");
+  }
   for (int attempt = 0; attempt < 2; ++attempt) {
     StoreFile file{.database = {}, .path = path};
     FileState state = inspect(path, options.readOnly, file.database);

@@ -9,6 +9,7 @@
 #include "generator/problem_text.h"
 #include "generator/scale_shape.h"
 #include "runtime/engine_internals.h"
+#include "support/files.h"
 #include "support/tensor_file.h"
 
 #include <cstring>
@@ -70,7 +71,7 @@ static llvm::Error checkOutputs(const Arguments &arguments, const QuantProblem &
     if (llvm::Error error = checkTensorOutput(name)) {
       return addContext(std::move(error), "flag " + flag);
     }
-    const auto [other, isNew] = writers.try_emplace(name, flag);
+    const auto [other, isNew] = writers.try_emplace(canonicalPath(name), flag);
     if (!isNew) {
       return fail(ErrorCode::InvalidArgument, "flag " + flag + ": found the file of " +
                                                   other->second + ", expected another one");

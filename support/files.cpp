@@ -2,7 +2,9 @@
 
 #include "support/error.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -85,12 +87,32 @@ llvm::Expected<std::string> readFileRange(llvm::StringRef path, std::int64_t off
   return bytes;
 }
 
+llvm::Expected<std::int64_t> readableFileSize(llvm::StringRef path) {
+  if (llvm::Error error = readFileInto(path, 0, {})) {
+    return error;
+  }
+  return fileSize(path);
+}
+
 llvm::Expected<std::string> readFile(llvm::StringRef path) {
   llvm::Expected<std::int64_t> size = fileSize(path);
   if (!size) {
     return size.takeError();
   }
   return readFileRange(path, 0, *size);
+}
+
+std::string canonicalPath(llvm::StringRef path) {
+  llvm::SmallString<256> resolved;
+  if (!fs::real_path(path, resolved)) {
+    return resolved.str().str();
+  }
+  llvm::SmallString<256> folder(llvm::sys::path::parent_path(path));
+  if (fs::real_path(folder.empty() ? "." : folder.str(), resolved)) {
+    return path.str(); // no such folder: nothing else names a file in it
+  }
+  llvm::sys::path::append(resolved, llvm::sys::path::filename(path));
+  return resolved.str().str();
 }
 
 namespace {

@@ -15,6 +15,9 @@ namespace fp8jit {
 /// a regular file or cannot be looked at.
 llvm::Expected<std::int64_t> fileSize(llvm::StringRef path);
 
+/// The same for a file that this process may read. Errors: as fileSize; InvalidArgument if not.
+llvm::Expected<std::int64_t> readableFileSize(llvm::StringRef path);
+
 /// Exactly `sizeBytes` bytes of `path` from `offset` on. Errors: as fileSize; InvalidArgument if it
 /// cannot be read or is shorter.
 llvm::Expected<std::string> readFileRange(llvm::StringRef path, std::int64_t offset,
@@ -26,6 +29,10 @@ llvm::Error readFileInto(llvm::StringRef path, std::int64_t offset,
 
 /// The whole file. Errors: as readFileRange.
 llvm::Expected<std::string> readFile(llvm::StringRef path);
+
+/// One spelling for all names of a file, which need not exist: absolute, without links and dots as
+/// far as its folder exists.
+std::string canonicalPath(llvm::StringRef path);
 
 /// Whether writeFileAtomically(path) would work now, tried by making a temporary file beside it.
 /// `path` and what it holds stay as they are. Errors: InvalidArgument with the reason.

@@ -222,7 +222,7 @@ static llvm::Expected<HostTensor> readChecked(llvm::StringRef path, std::int64_t
 }
 
 llvm::Expected<HostTensor> readNpy(llvm::StringRef path) {
-  llvm::Expected<std::int64_t> size = fileSize(path);
+  llvm::Expected<std::int64_t> size = readableFileSize(path);
   if (!size) {
     return size.takeError();
   }

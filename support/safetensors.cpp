@@ -238,7 +238,7 @@ static llvm::Expected<HostTensor> readChecked(llvm::StringRef path, llvm::String
 }
 
 llvm::Expected<HostTensor> readSafetensor(llvm::StringRef path, llvm::StringRef name) {
-  llvm::Expected<std::int64_t> size = fileSize(path);
+  llvm::Expected<std::int64_t> size = readableFileSize(path);
   if (!size) {
     return size.takeError();
   }

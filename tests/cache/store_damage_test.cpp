@@ -76,6 +76,16 @@ TEST(StoreDamageTest, FillsAFileOfNoBytes) {
   EXPECT_OK(store->putWinner(kKey, sampleWinner()));
 }
 
+TEST(StoreDamageTest, RefusesWhatIsNoRegularFileWithoutWaiting) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file().c_str(), 0600), 0); // opening it would wait for a writer
+
+  OpenedStore store(folder.path());
+
+  EXPECT_FALSE(store.store);
+  EXPECT_NE(store.error.find("not a regular file"), std::string::npos) << store.error;
+}
+
 TEST(StoreDamageTest, ATruncatedFileIsAMissAndIsReplaced) {
   for (const double share : {0.05, 0.3, 0.6, 0.95}) {
     const TemporaryFolder folder;

@@ -272,11 +272,13 @@ TEST(QuantizeCommandTest, RefusesOneFileForTwoOutputs) {
   const std::string x = save(runner, "x.npy", floats({1, 2}, {1, -2}));
   const std::string out = runner.folder().file("out.npy");
 
-  const JsonValue json = runner.runJson(
-      {"quantize", "quant m=1 n=2", "--device", "emulator:sm_89", "--x", x, "--q", out, "--s", out},
-      1);
+  for (const std::string &other : {out, runner.folder().path() + "/./out.npy"}) {
+    const JsonValue json = runner.runJson({"quantize", "quant m=1 n=2", "--device",
+                                           "emulator:sm_89", "--x", x, "--q", out, "--s", other},
+                                          1);
 
-  EXPECT_EQ(textOf(*json.find("error"), "code"), "InvalidArgument");
+    EXPECT_EQ(textOf(*json.find("error"), "code"), "InvalidArgument") << other;
+  }
 }
 
 } // namespace

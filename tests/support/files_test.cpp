@@ -1,10 +1,13 @@
 #include "support/files.h"
+#include "support/tensor_file.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
+#include "llvm/Support/Path.h"
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace fp8jit {
 namespace {
@@ -51,6 +54,34 @@ TEST(FilesTest, FoldersAndShortFilesAreRefused) {
   EXPECT_FAILS(readFileRange(path, 3, 3), ErrorCode::InvalidArgument);
   EXPECT_FAILS(readFileRange(path, 6, 0), ErrorCode::InvalidArgument);
   EXPECT_OK(readFileRange(path, 3, 2));
+}
+
+TEST(FilesTest, AFileThatMayNotBeReadIsNamedOnce) {
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "the superuser may read everything";
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.write("closed.npy", "text");
+  ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+
+  const testing::Outcome outcome = outcomeOf(readTensorFile(path));
+
+  EXPECT_EQ(outcome.code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(llvm::StringRef(outcome.message).count(path), 1U) << outcome.message;
+}
+
+TEST(FilesTest, NamesOfOneFileHaveOneCanonicalPath) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("new");
+  const std::string old = folder.write("old", "");
+
+  EXPECT_EQ(canonicalPath(folder.path() + "/./new"), canonicalPath(path));
+  EXPECT_EQ(canonicalPath(folder.path() + "/../" + llvm::sys::path::filename(folder.path()).str() +
+                          "/old"),
+            canonicalPath(old));
+  EXPECT_NE(canonicalPath(path), canonicalPath(old));
+  EXPECT_EQ(canonicalPath("new"), canonicalPath("./new"));
+  EXPECT_EQ(canonicalPath("/absent/folder/new"), "/absent/folder/new");
 }
 
 TEST(FilesTest, CheckWritableLeavesNoTrace) {
