@@ -46,6 +46,9 @@ static bool findFormat(std::uint8_t type, MmaFormat &format) {
   case Type::BF16x2:
     format = MmaFormat::BF16;
     return true;
+  case Type::TF32:
+    format = MmaFormat::TF32;
+    return true;
   default: // no operand of a matrix instruction
     return false;
   }
@@ -58,13 +61,15 @@ void (*findTensorFunction(const Instruction &instruction, std::string_view arch)
       !findFormat(instruction.mods.formatB, shape.b)) {
     return nullptr;
   }
-  return reinterpret_cast<void (*)()>(selectMma(shape, arch));
+  return instruction.op == Op::Wgmma ? reinterpret_cast<void (*)()>(selectWgmma(shape, arch))
+                                     : reinterpret_cast<void (*)()>(selectMma(shape, arch));
 }
 
 unsigned fragmentRegisters(const Instruction &instruction, unsigned rows) {
-  const auto format = static_cast<Type>(instruction.mods.formatA);
-  const unsigned elementBytes = format == Type::E4M3x2 || format == Type::E5M2x2 ? 1 : 2;
-  return rows * instruction.mods.k * elementBytes / kSlotBytes;
+  MmaFormat format;
+  return findFormat(instruction.mods.formatA, format)
+             ? rows * instruction.mods.k * static_cast<unsigned>(bytesOf(format)) / kSlotBytes
+             : 0;
 }
 
 } // namespace fp8jit::emulator

@@ -1,4 +1,5 @@
-// ldmatrix and mma.sync (PTX ISA, "ldmatrix", "mma"). The arithmetic of mma is in emulator/tensor.
+// ldmatrix, stmatrix, movmatrix and mma.sync (PTX ISA). The arithmetic of mma is in
+// emulator/tensor.
 #include "emulator/exec/access.h"
 #include "emulator/exec/lane_ops.h"
 #include "emulator/exec/quick_access.h"
@@ -74,6 +75,63 @@ static Outcome loadMatrix(Warp &warp, const Step &step, LaneMask mask) {
   return checkRaces(warp, step, request.kind, span, request.sizeBytes);
 }
 
+/// The inverse of spreadRow and spreadTransposed: row `r` of the matrix in `source`.
+static void gatherRow(const std::uint32_t *source, bool isTransposed, unsigned r,
+                      std::uint8_t *row) {
+  if (!isTransposed) {
+    std::memcpy(row, source + 4 * r, 16);
+    return;
+  }
+  std::uint16_t elements[8];
+  for (unsigned column = 0; column < 8; ++column) {
+    elements[column] = static_cast<std::uint16_t>(source[4 * column + r / 2] >> (16 * (r % 2)));
+  }
+  std::memcpy(row, elements, sizeof(elements));
+}
+
+static Outcome storeMatrix(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  const Outcome converged = requireWarp(warp, step, mask);
+  if (converged != Outcome::Next) {
+    return converged;
+  }
+  const unsigned count = instruction.vector;
+  AccessRequest request;
+  request.space = instruction.space;
+  request.kind = AccessKind::Write;
+  request.sizeBytes = 16;
+  readAddresses(warp, step.operands[0], (instruction.addressBits & 1U) != 0, instruction.immediate,
+                request);
+  const LaneMask rows = count == 4 ? kAllLanes : (LaneMask{1} << (8 * count)) - 1;
+  Span span;
+  if (resolve(warp, step, request, rows, span) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  for (unsigned matrix = 0; matrix < count; ++matrix) {
+    const auto *source = warp.lanes<const std::uint32_t>(step.operands[1 + matrix]);
+    for (unsigned r = 0; r < 8; ++r) {
+      gatherRow(source, instruction.mods.transpose, r, span.data + span.offset[8 * matrix + r]);
+    }
+  }
+  markWritten(span, request.sizeBytes);
+  return checkRaces(warp, step, request.kind, span, request.sizeBytes);
+}
+
+static Outcome transposeMatrix(Warp &warp, const Step &step, LaneMask mask) {
+  const Outcome converged = requireWarp(warp, step, mask);
+  if (converged != Outcome::Next) {
+    return converged;
+  }
+  std::uint8_t rows[8][16]; // the destination may be the source
+  for (unsigned r = 0; r < 8; ++r) {
+    gatherRow(warp.lanes<const std::uint32_t>(step.operands[1]), true, r, rows[r]);
+  }
+  for (unsigned r = 0; r < 8; ++r) {
+    spreadRow(rows[r], warp.lanes<std::uint32_t>(step.operands[0]), r);
+  }
+  return Outcome::Next;
+}
+
 static Outcome multiply(Warp &warp, const Step &step, LaneMask mask) {
   const Outcome converged = requireWarp(warp, step, mask);
   if (converged != Outcome::Next) {
@@ -102,9 +160,13 @@ static Outcome multiply(Warp &warp, const Step &step, LaneMask mask) {
 }
 
 Handler selectMatrix(const Instruction &instruction) {
-  if (instruction.op == Op::LdMatrix) {
-    const unsigned count = instruction.vector;
-    return count == 1 || count == 2 || count == 4 ? &loadMatrix : nullptr;
+  const unsigned count = instruction.vector;
+  const bool isCount = count == 1 || count == 2 || count == 4;
+  if (instruction.op == Op::LdMatrix || instruction.op == Op::StMatrix) {
+    return !isCount ? nullptr : instruction.op == Op::LdMatrix ? &loadMatrix : &storeMatrix;
+  }
+  if (instruction.op == Op::MovMatrix) {
+    return &transposeMatrix;
   }
   if (instruction.op != Op::Mma) {
     return nullptr;

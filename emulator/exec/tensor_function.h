@@ -8,7 +8,8 @@
 
 namespace fp8jit::emulator {
 
-/// The tensor-core function of an Mma instruction on `arch` ("89"), or null if it has none.
+/// The tensor-core function of an Mma (an MmaFunction) or Wgmma (a WgmmaFunction) instruction on
+/// `arch` ("89"), or null if it has none.
 void (*findTensorFunction(const Instruction &instruction, std::string_view arch))();
 
 /// Registers of the A (`rows` = m) or B (`rows` = n) fragment of an Mma instruction.
