@@ -134,6 +134,14 @@ int LoadedKernel::findEntries() {
   return CUDA_SUCCESS;
 }
 
+static std::string entryNames(const BuiltKernel &built) {
+  std::string names;
+  for (const KernelEntry &entry : built.source.entries) {
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  return names;
+}
+
 llvm::Error LoadedKernel::loadAnyForm() {
   const StoredBinary &binary = built_->binary;
   std::string log;
@@ -154,6 +162,12 @@ llvm::Error LoadedKernel::loadAnyForm() {
   }
   if (result == CUDA_SUCCESS) {
     return llvm::Error::success();
+  }
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    return fail(ErrorCode::CompileError,
+                llvm::formatv("the compiled source of kernel {0} defines no __global__ function of "
+                              "the expected name ({1}); look for it in the template",
+                              built_->key.substr(0, 12), entryNames(*built_)));
   }
   FailureInfo failure =
       takeFailure(device_->driverFailure("cuLibraryLoadData", static_cast<CUresult>(result)));

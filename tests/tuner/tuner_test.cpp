@@ -239,6 +239,20 @@ TEST(TuneWrongKernelTest, NeverWinsWithAnInexactQuantizationScale) {
   expectWrong("quant m=70 n=200 s=1x128", "__fdiv_rn(448.0F, amax)", "__fdiv_rn(447.0F, amax)");
 }
 
+TEST(TuneTest, ATemplateWithoutItsKernelIsReported) {
+  const TemporaryFolder templates;
+  copyTemplates(templates.path() + "/t", "fp8jit_gemm(", "renamed_gemm(");
+  Result<Engine> engine = openEngine("none", templates.path() + "/t");
+  ASSERT_OK(engine);
+
+  const Outcome outcome =
+      outcomeOf(engine->prepare(problemOf(kGemm), "mma tile=64x32x128 warps=2x2 stages=4 group=8"));
+
+  EXPECT_EQ(outcome.code, ErrorCode::CompileError) << outcome.message;
+  EXPECT_NE(outcome.message.find("look for it in the template"), std::string::npos)
+      << outcome.message;
+}
+
 TEST(TuneTest, ATemplateThatDoesNotCompileIsReported) {
   const TemporaryFolder cache;
   const TemporaryFolder templates;
