@@ -2,13 +2,15 @@
 #include "emulator/exec/block.h"
 #include "emulator/exec/race_checker.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
 namespace fp8jit::emulator {
 
 bool RaceChecker::isNewPair(std::uint32_t earlierPc, std::uint32_t pc, RaceVerdict verdict) {
-  return reported_.insert({earlierPc, pc, static_cast<std::uint32_t>(verdict)}).second;
+  const auto [first, second] = std::minmax(earlierPc, pc);
+  return reported_.insert({first, second, static_cast<std::uint32_t>(verdict)}).second;
 }
 
 std::string RaceChecker::instructionText(std::uint32_t pc) const {
