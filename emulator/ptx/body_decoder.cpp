@@ -1,8 +1,8 @@
-// Statements of function bodies: directives, labels, guards and instructions (PTX ISA 4.3, 9.3).
+// Statements of function bodies: labels, guards and instructions (PTX ISA 4.3, 9.3); declarations
+// are in body_declarations.cpp.
 #include "emulator/ptx/body_decoder.h"
 
 #include "emulator/ptx/operand_binder.h"
-#include "emulator/ptx/type_info.h"
 
 #include <algorithm>
 
@@ -62,7 +62,8 @@ bool BodyDecoder::decodeEntry(const Function &entry, bool shareSlots, Kernel &ke
   Kernel &started = builder_->kernel();
   started.name = std::string(entry.name);
   copyDirectives(entry, started);
-  Frame frame{&entry, ScopeStack(module_.variables), {}, true};
+  called_.clear();
+  Frame frame{&entry, ScopeStack(module_.variables), {}, FrameKind::Entry};
   frame.scopes.push();
   if (placeParameters(entry, started, frame.scopes) > kMaxParameterBytes) {
     return cursor_.fail(entry.line, "kernel \"" + std::string(entry.name) + "\" has more than " +
@@ -73,17 +74,21 @@ bool BodyDecoder::decodeEntry(const Function &entry, bool shareSlots, Kernel &ke
   if (!decodeBody(frame)) {
     return false;
   }
-  Instruction last;
-  last.op = Op::Ret; // so that every path ends and every label stands before an instruction
-  last.line = cursor_.peek().line;
-  last.operands = static_cast<std::uint32_t>(started.operands.size());
-  started.code.push_back(last);
+  addReturn();
+  if (!decodeCalledFunctions()) {
+    return false;
+  }
   if (builder_->isTooLarge()) {
     return cursor_.fail(entry.line, "kernel \"" + std::string(entry.name) +
                                         "\" declares too much shared or local memory");
   }
   kernel = builder_->finish(shareSlots);
   return true;
+}
+
+/// The end of a function, so that every path ends and every label stands before an instruction.
+void BodyDecoder::addReturn() {
+  addRegisterInstruction(Op::Ret, {});
 }
 
 /// Reads the statements of `frame.function`, whose outermost scope is open, up to its closing
@@ -159,95 +164,6 @@ bool BodyDecoder::readLabel(Frame &frame) {
          cursor_.fail(name.line, "label \"" + std::string(name.text) + "\" is defined twice");
 }
 
-bool BodyDecoder::readDirective(Frame &frame) {
-  if (cursor_.isWord(".loc") || cursor_.isWord(".file")) {
-    cursor_.skipLine();
-    return true;
-  }
-  if (cursor_.skipWord(".reg")) {
-    return readRegisters(frame);
-  }
-  if (cursor_.skipWord(".local") || cursor_.skipWord(".param")) {
-    return readVariables(frame, Space::Local);
-  }
-  if (cursor_.skipWord(".shared")) {
-    return readVariables(frame, Space::Shared);
-  }
-  if (cursor_.skipWord(".pragma")) {
-    cursor_.next();
-    return cursor_.expectPunct(';');
-  }
-  return cursor_.fail("unsupported directive in a function, found " + cursor_.found());
-}
-
-/// `.reg .b32 %r<10>, a, b;`
-bool BodyDecoder::readRegisters(Frame &frame) {
-  std::string_view typeWord;
-  if (!cursor_.expectWord(typeWord, "a register type")) {
-    return false;
-  }
-  const std::optional<Type> type = typeFromName(typeWord.substr(typeWord[0] == '.' ? 1 : 0));
-  if (!type || typeBits(*type) > 64) {
-    return cursor_.fail("unsupported register type \"" + std::string(typeWord) + "\"");
-  }
-  do {
-    std::string_view name;
-    if (!cursor_.expectWord(name, "a register name")) {
-      return false;
-    }
-    std::uint64_t count = 1;
-    const bool isRange = cursor_.skipPunct('<');
-    if (isRange && (!cursor_.expectNumber(count, kMaxRegisters, "a register count") ||
-                    !cursor_.expectPunct('>'))) {
-      return false;
-    }
-    const RegisterName first{*type,
-                             builder_->addRegisters(*type, static_cast<std::uint32_t>(count))};
-    if (first.ref == kNoSlot) {
-      return cursor_.fail("more than " + std::to_string(kMaxRegisters) + " registers");
-    }
-    const bool isNew =
-        isRange ? frame.scopes.declareRegisters(name, static_cast<std::uint32_t>(count), first)
-                : frame.scopes.declareRegister(name, first);
-    if (!isNew) {
-      return cursor_.fail("register \"" + std::string(name) + "\" is declared twice");
-    }
-  } while (cursor_.skipPunct(','));
-  return cursor_.expectPunct(';');
-}
-
-bool BodyDecoder::readVariables(Frame &frame, Space space) {
-  Declaration declaration;
-  if (!readDeclaration(cursor_, declaration)) {
-    return false;
-  }
-  for (;;) {
-    if (declaration.isUnsized) {
-      return cursor_.fail(declaration.line,
-                          "array \"" + std::string(declaration.name) + "\" has no size");
-    }
-    const std::uint64_t offset =
-        space == Space::Shared ? builder_->addShared(declaration.sizeBytes(), declaration.align)
-                               : builder_->addLocal(declaration.sizeBytes(), declaration.align);
-    if (!frame.scopes.declareVariable({.name = declaration.name,
-                                       .line = declaration.line,
-                                       .space = space,
-                                       .type = declaration.type,
-                                       .sizeBytes = declaration.sizeBytes(),
-                                       .align = declaration.align,
-                                       .offset = offset})) {
-      return cursor_.fail(declaration.line,
-                          "\"" + std::string(declaration.name) + "\" is declared twice");
-    }
-    if (!cursor_.skipPunct(',')) {
-      return cursor_.expectPunct(';');
-    }
-    if (!readNextDeclarator(cursor_, declaration)) {
-      return false;
-    }
-  }
-}
-
 bool BodyDecoder::readGuard(Frame &frame, Guard &guard) {
   if (!cursor_.skipPunct('@')) {
     return true;
@@ -297,7 +213,7 @@ bool BodyDecoder::bindInstruction(Frame &frame, std::size_t begin, const Guard &
                                   const std::vector<Candidate> &candidates) {
   std::string message;
   std::size_t bestProgress = 0;
-  OperandBinder binder(*builder_, operands_, frame.isEntry);
+  OperandBinder binder(*builder_, operands_, frame.kind == FrameKind::Entry);
   for (const Candidate &candidate : candidates) {
     Instruction instruction;
     std::string_view label;
@@ -357,7 +273,7 @@ bool BodyDecoder::addInstruction(Frame &frame, Instruction instruction, std::str
     }
   } else if (instruction.op == Op::Bra) {
     frame.scopes.useLabel({.label = label, .line = instruction.line, .index = codeSize()});
-  } else if (instruction.op == Op::Ret && !frame.isEntry) {
+  } else if (instruction.op == Op::Ret && frame.kind == FrameKind::Expanded) {
     instruction.op = Op::Bra;
     frame.returns.push_back(codeSize());
   }

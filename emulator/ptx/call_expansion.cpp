@@ -1,8 +1,6 @@
 // The part of BodyDecoder that expands calls (PTX ISA 9.7.12.5 call, 7.1 parameter passing).
 #include "emulator/ptx/body_decoder.h"
 
-#include <algorithm>
-
 namespace fp8jit::emulator {
 
 /// `(a, b)`
@@ -66,35 +64,49 @@ bool BodyDecoder::readCall(Frame &frame, std::size_t begin, const Guard &guard) 
   if (callee.hasRegisterParameters) {
     return failStatement(begin, "call of " + quoted + " with parameters in registers");
   }
-  if (std::find(active_.begin(), active_.end(), &callee) != active_.end()) {
-    return failStatement(begin, "recursive call of " + quoted + " is not supported");
-  }
   if (active_.size() > kMaxCallDepth) {
     return failStatement(begin, "calls are nested too deeply");
   }
-  if (!expandCall(frame, site, guard)) {
+  if (!(callee.isRecursive ? callFunction(frame, site, guard) : expandCall(frame, site, guard))) {
     return false;
   }
   cursor_.setPosition(behind);
   return true;
 }
 
+bool BodyDecoder::checkCounts(const CallSite &site, const Function &callee) {
+  const auto check = [&](std::size_t found, std::size_t expected) {
+    return found == expected ||
+           cursor_.fail(site.line, "call of \"" + std::string(site.callee) + "\" with " +
+                                       std::to_string(found) + " arguments, " +
+                                       std::to_string(expected) + " expected");
+  };
+  return check(site.results.size(), callee.results.size()) &&
+         check(site.arguments.size(), callee.parameters.size());
+}
+
+/// The caller's variable that stands for the parameter `formal`, or null after a failure.
+const Variable *BodyDecoder::findActual(Frame &caller, const CallSite &site,
+                                        const Declaration &formal, std::string_view name) {
+  const Variable *actual = caller.scopes.findVariable(name);
+  if (actual == nullptr || actual->space != Space::Local ||
+      actual->sizeBytes < formal.sizeBytes()) {
+    cursor_.fail(site.line, "argument \"" + std::string(name) + "\" of \"" +
+                                std::string(site.callee) +
+                                "\" is not a .param variable of its size");
+    return nullptr;
+  }
+  return actual;
+}
+
 /// Declares the callee's parameters and results as names of the caller's variables.
 bool BodyDecoder::bindParameters(Frame &caller, const CallSite &site, Frame &callee) {
   const auto bindList = [&](const std::vector<Declaration> &formals,
                             const std::vector<std::string_view> &actuals) {
-    if (formals.size() != actuals.size()) {
-      return cursor_.fail(site.line, "call of \"" + std::string(site.callee) + "\" with " +
-                                         std::to_string(actuals.size()) + " arguments, " +
-                                         std::to_string(formals.size()) + " expected");
-    }
     for (std::size_t i = 0; i < formals.size(); ++i) {
-      const Variable *actual = caller.scopes.findVariable(actuals[i]);
-      if (actual == nullptr || actual->space != Space::Local ||
-          actual->sizeBytes < formals[i].sizeBytes()) {
-        return cursor_.fail(site.line, "argument \"" + std::string(actuals[i]) + "\" of \"" +
-                                           std::string(site.callee) +
-                                           "\" is not a .param variable of its size");
+      const Variable *actual = findActual(caller, site, formals[i], actuals[i]);
+      if (actual == nullptr) {
+        return false;
       }
       Variable formal = *actual;
       formal.name = formals[i].name;
@@ -105,27 +117,34 @@ bool BodyDecoder::bindParameters(Frame &caller, const CallSite &site, Frame &cal
     }
     return true;
   };
-  return bindList(callee.function->results, site.results) &&
+  return checkCounts(site, *callee.function) && bindList(callee.function->results, site.results) &&
          bindList(callee.function->parameters, site.arguments);
+}
+
+/// A guarded call becomes code that is jumped over; `skips` receives the branch.
+void BodyDecoder::skipUnless(const Guard &guard, std::uint32_t line,
+                             std::vector<std::uint32_t> &skips) {
+  if (guard.predicate == kNoSlot) {
+    return;
+  }
+  Instruction skip;
+  skip.op = Op::Bra;
+  skip.guard = guard.predicate;
+  skip.guardNegate = !guard.isNegated;
+  skip.line = line;
+  skip.operands = static_cast<std::uint32_t>(builder_->kernel().operands.size());
+  skips.push_back(codeSize());
+  builder_->kernel().code.push_back(skip);
 }
 
 bool BodyDecoder::expandCall(Frame &caller, const CallSite &site, const Guard &guard) {
   const Function &function = module_.functions.at(site.callee);
-  Frame callee{&function, ScopeStack(module_.variables), {}, false};
+  Frame callee{&function, ScopeStack(module_.variables), {}, FrameKind::Expanded};
   callee.scopes.push();
   if (!bindParameters(caller, site, callee)) {
     return false;
   }
-  if (guard.predicate != kNoSlot) {
-    Instruction skip;
-    skip.op = Op::Bra;
-    skip.guard = guard.predicate;
-    skip.guardNegate = !guard.isNegated;
-    skip.line = site.line;
-    skip.operands = static_cast<std::uint32_t>(builder_->kernel().operands.size());
-    callee.returns.push_back(codeSize());
-    builder_->kernel().code.push_back(skip);
-  }
+  skipUnless(guard, site.line, callee.returns);
   active_.push_back(&function);
   const bool isDecoded = decodeBody(callee);
   active_.pop_back();

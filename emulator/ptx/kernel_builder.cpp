@@ -7,6 +7,7 @@
 #include "emulator/ptx/type_info.h"
 
 #include <algorithm>
+#include <set>
 
 namespace fp8jit::emulator {
 
@@ -103,9 +104,43 @@ std::uint64_t KernelBuilder::addShared(std::uint64_t sizeBytes, std::uint64_t al
 }
 
 std::uint64_t KernelBuilder::addLocal(std::uint64_t sizeBytes, std::uint64_t align) {
-  const std::uint64_t offset = roundUp(localBytes_, align);
-  localBytes_ = std::min(offset + sizeBytes, 2 * kMaxFrameBytes);
+  std::uint64_t &bytes = frameBytes_.back();
+  const std::uint64_t offset = roundUp(bytes, align);
+  bytes = std::min(offset + sizeBytes, 2 * kMaxFrameBytes);
+  frameAlign_ = std::max(frameAlign_, align);
   return offset;
+}
+
+void KernelBuilder::beginFrame() {
+  frameBytes_.push_back(1); // an empty frame counts as well, so that endless recursion ends
+}
+
+std::uint32_t KernelBuilder::addFrameSize() {
+  const auto index = static_cast<std::uint32_t>(kernel_.constants.size());
+  kernel_.constants.push_back({.slot = 0, .bits = 0, .is64 = true});
+  frameSizes_.push_back({index, static_cast<std::int64_t>(frameBytes_.size() - 1)});
+  return addFixed(FixedKind::Constant, index);
+}
+
+std::uint32_t KernelBuilder::stackPointer() {
+  if (stackPointer_ == kNoSlot) {
+    stackPointer_ = addPinnedRegister();
+  }
+  return stackPointer_;
+}
+
+std::uint32_t KernelBuilder::addPinnedRegister() {
+  const std::uint32_t ref = addRegisters(Type::U64, 1);
+  if (ref != kNoSlot) {
+    pinned_.push_back(refNumber(ref));
+  }
+  return ref;
+}
+
+bool KernelBuilder::isTooLarge() const {
+  return sharedBytes_ > kMaxFrameBytes ||
+         std::any_of(frameBytes_.begin(), frameBytes_.end(),
+                     [](std::uint64_t bytes) { return bytes > kMaxFrameBytes; });
 }
 
 std::uint64_t KernelBuilder::sharedOffset(const Variable &variable) {
@@ -146,15 +181,58 @@ void KernelBuilder::placeFixedSlots(std::vector<std::uint32_t> &fixedSlots) {
   }
 }
 
-Kernel KernelBuilder::finish(bool shareSlots) {
+/// Sizes of shared and local memory, and the values that depend on them.
+void KernelBuilder::finishMemory() {
   kernel_.staticSharedBytes = static_cast<std::uint32_t>(sharedBytes_);
   kernel_.dynamicSharedOffset = static_cast<std::uint32_t>(roundUp(sharedBytes_, dynamicAlign_));
-  kernel_.localBytes = static_cast<std::uint32_t>(localBytes_);
+  const auto frameSize = [&](std::size_t frame) {
+    return static_cast<std::uint32_t>(roundUp(frameBytes_[frame], frameAlign_));
+  };
+  kernel_.localBytes = kernel_.functions.empty() ? static_cast<std::uint32_t>(frameBytes_[0])
+                                                 : frameSize(0) + kStackBytes;
+  for (const DynamicAddress &size : frameSizes_) {
+    kernel_.constants[size.index].bits = frameSize(static_cast<std::size_t>(size.addend));
+  }
+  for (std::size_t i = 0; i < kernel_.functions.size(); ++i) {
+    kernel_.functions[i].frameBytes = frameSize(i + 1);
+  }
   for (const DynamicAddress &address : dynamicAddresses_) {
     kernel_.sharedSymbols[address.index].offset =
         kernel_.dynamicSharedOffset + static_cast<std::uint32_t>(address.addend);
   }
-  const SlotMap map = assignSlots(kernel_, registers32_, registers64_, shareSlots);
+}
+
+/// Which slots and predicates the recursive functions write.
+void KernelBuilder::finishFunctions(const SlotMap &map) {
+  for (DeviceFunction &function : kernel_.functions) {
+    std::set<std::uint32_t> slots;
+    std::set<std::uint32_t> predicates;
+    for (std::uint32_t i = function.first; i < function.end; ++i) {
+      const Instruction &instruction = kernel_.code[i];
+      for (std::uint32_t d = 0; d < instruction.numDst; ++d) {
+        const std::uint32_t ref = kernel_.operands[instruction.operands + d];
+        const std::uint32_t number = refNumber(ref);
+        if (ref == kNoSlot) {
+          continue;
+        }
+        if (refKind(ref) == RefKind::Predicate) {
+          predicates.insert(number);
+        } else if (refKind(ref) == RefKind::Register32) {
+          slots.insert(map.slots32[number]);
+        } else if (std::find(pinned_.begin(), pinned_.end(), number) == pinned_.end()) {
+          slots.insert({map.slots64[number], map.slots64[number] + 1});
+        }
+      }
+    }
+    function.slots.assign(slots.begin(), slots.end());
+    function.predicates.assign(predicates.begin(), predicates.end());
+  }
+}
+
+Kernel KernelBuilder::finish(bool shareSlots) {
+  finishMemory();
+  const SlotMap map = assignSlots(kernel_, registers32_, registers64_, pinned_, shareSlots);
+  finishFunctions(map);
   kernel_.slotCount = map.slotCount;
   kernel_.predicateCount = predicates_;
   std::vector<std::uint32_t> fixedSlots;

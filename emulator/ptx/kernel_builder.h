@@ -15,6 +15,7 @@
 
 namespace fp8jit::emulator {
 
+struct SlotMap;  // slot_sharing.h
 struct Variable; // scopes.h
 
 enum class RefKind : std::uint32_t { Register32, Register64, Predicate, Fixed };
@@ -65,8 +66,22 @@ public:
   std::uint32_t addDynamicSharedAddress(std::int64_t addend, bool is64);
 
   /// Places a variable and returns its offset; nothing is checked but the total (see isTooLarge).
+  /// A local one is placed in the current frame.
   std::uint64_t addShared(std::uint64_t sizeBytes, std::uint64_t align);
   std::uint64_t addLocal(std::uint64_t sizeBytes, std::uint64_t align);
+
+  /// Begins the frame of a recursive function, which is then the current one. The first frame is
+  /// the kernel's own.
+  void beginFrame();
+  /// Whether the current frame lies at the stack pointer.
+  bool isOnStack() const { return frameBytes_.size() > 1; }
+  /// A 64-bit slot with the size of the current frame, known at finish; the kernel's own frame ends
+  /// where the stack begins.
+  std::uint32_t addFrameSize();
+  /// The register of the stack pointer, 64 bits.
+  std::uint32_t stackPointer();
+  /// Reserves a 64-bit register that shares its slots with no other; kNoSlot as addRegisters.
+  std::uint32_t addPinnedRegister();
 
   /// The offset of a shared variable of the module, which gets its place when first asked for.
   std::uint64_t sharedOffset(const Variable &variable);
@@ -75,7 +90,7 @@ public:
   void alignDynamicShared(std::uint64_t align);
 
   /// Whether shared or local memory went beyond kMaxFrameBytes.
-  bool isTooLarge() const { return sharedBytes_ > kMaxFrameBytes || localBytes_ > kMaxFrameBytes; }
+  bool isTooLarge() const;
 
   /// Turns references into slots and returns the kernel. `shareSlots`: registers whose values are
   /// never needed at the same time may get the same slot.
@@ -88,11 +103,13 @@ private:
     std::uint32_t index;
   };
   struct DynamicAddress {
-    std::uint32_t index; ///< in Kernel::sharedSymbols
-    std::int64_t addend;
+    std::uint32_t index; ///< in Kernel::sharedSymbols or Kernel::constants
+    std::int64_t addend; ///< or the frame
   };
 
   std::uint32_t addFixed(FixedKind kind, std::uint32_t index);
+  void finishMemory();
+  void finishFunctions(const SlotMap &map);
   void placeFixedSlots(std::vector<std::uint32_t> &fixedSlots);
 
   Kernel kernel_;
@@ -106,7 +123,11 @@ private:
   std::uint32_t constantPredicates_[2] = {kNoSlot, kNoSlot};
   std::vector<DynamicAddress> dynamicAddresses_;
   std::map<const Variable *, std::uint64_t> moduleShared_;
-  std::uint64_t sharedBytes_ = 0, localBytes_ = 0, dynamicAlign_ = 1;
+  std::vector<std::uint64_t> frameBytes_ = {0}; ///< the kernel's own frame, then the functions'
+  std::vector<DynamicAddress> frameSizes_;      ///< constants and the frames they are the size of
+  std::vector<std::uint32_t> pinned_;           ///< 64-bit registers by number
+  std::uint32_t stackPointer_ = kNoSlot;
+  std::uint64_t sharedBytes_ = 0, dynamicAlign_ = 1, frameAlign_ = 16;
 };
 
 } // namespace fp8jit::emulator

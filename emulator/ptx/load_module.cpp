@@ -1,5 +1,6 @@
 // The front end from text to program: tokens, module level, then each kernel.
 #include "emulator/ptx/body_decoder.h"
+#include "emulator/ptx/call_graph.h"
 
 namespace fp8jit::emulator {
 
@@ -18,6 +19,7 @@ bool loadModule(std::string_view text, std::string_view arch, const LoadOptions 
   if (!parseModule(cursor, arch, parsed)) {
     return false;
   }
+  markRecursiveFunctions(cursor, parsed);
   OpcodeCache opcodes;
   BodyDecoder decoder(parsed, cursor, opcodes);
   for (const std::string_view name : parsed.entries) {

@@ -26,8 +26,10 @@ struct Function {
   std::uint32_t maxBlock[3] = {0, 0, 0}; ///< .maxntid
   std::uint32_t requiredThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
   bool explicitCluster = false, blocksAreClusters = false, isNoReturn = false;
+  bool isRecursive = false; ///< its calls lead back to it or to a function that is recursive
 };
 
+/// A text whose function bodies are still tokens.
 struct ParsedModule {
   Module module; ///< without kernels
   VariableMap variables;

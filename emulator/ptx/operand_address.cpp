@@ -17,6 +17,11 @@ bool OperandBinder::addressOf(const Operand &operand, bool is64, std::uint32_t &
     ref = builder_.addDynamicSharedAddress(operand.addend, is64);
     return true;
   }
+  if (variable.base != kNoSlot) {
+    ref = addDisplacement(variable.base, true,
+                          static_cast<std::int64_t>(variable.offset) + operand.addend);
+    return is64 || fail("the address of \"" + std::string(variable.name) + "\" needs 64 bits");
+  }
   const std::uint64_t base =
       variable.isUnplaced ? builder_.sharedOffset(variable) : variable.offset;
   const std::uint64_t address = base + static_cast<std::uint64_t>(operand.addend);
@@ -96,6 +101,12 @@ bool OperandBinder::resolveAddress(const Operand &operand, Space space, std::uin
   if (!isInSpace) {
     return fail("variable \"" + std::string(operand.name) +
                 "\" does not lie in the state space of the instruction");
+  }
+  if (operand.variable->base != kNoSlot) {
+    ref = operand.variable->base;
+    is64 = true;
+    displacement = static_cast<std::int64_t>(operand.variable->offset) + operand.addend;
+    return true;
   }
   Operand base = operand;
   base.addend = 0;

@@ -35,7 +35,8 @@
 //   Selp           d | a b pc               Slct  d | a b c; srcType: S32 or F32, of c
 //   Bra            |                        target; uniform: all live lanes of the split agree
 //   BrxIdx         | i                      branchTargets[immediate + i], i < immediate2
-//   Ret and Exit   |                        end the thread (calls are expanded by the front end)
+//   Ret and Exit   |                        end the thread; a Ret of a lane that is in a Call
+//                                           continues behind it (other calls are expanded)
 //   Shfl           d p? | a b c mask
 //   VoteAll/Any/Uni  p | pa mask            VoteBallot  d | pa mask        (negateSource: of pa)
 //   Redux          d | a mask               atomic: the operation
@@ -58,7 +59,8 @@
 // shared::cluster, Generic where it says nothing. `mbar` is an address in shared memory and `map` a
 // generic address of 64 bits; both are without displacement: an Add in front of the instruction
 // takes it. addressBits counts the a+ and mbar of an instruction in the order below, not the map.
-//   Call           |                        target: first instruction of the function; recursion
+//   Call           |                        of a recursive function: immediate is an index into
+//                                           Kernel::functions, target its first instruction
 //   Elect          d? p | mask              Mapa  d | a rank     GetCtaRank  d | a
 //   ClusterArrive, ClusterWait, GridDependencyWait, GridDependencyLaunch, FenceProxy, Membar  |
 //                                           FenceProxy: immediate is a ProxyFence; the acquiring

@@ -175,6 +175,22 @@ struct Parameter {
   std::uint32_t offset = 0, sizeBytes = 0, align = 0;
 };
 
+/// A device function that calls itself, perhaps through others. Its code stands once, behind the
+/// kernel's own, and Op::Call runs it: the interpreter keeps, for each lane, the values of `slots`
+/// and `predicates` and the place behind the call, and gives them back at the function's Ret. The
+/// registers that carry addresses of arguments and the stack pointer are not among them.
+/// Variables of the function lie in local memory at the stack pointer, which the code moves.
+struct DeviceFunction {
+  std::string name;
+  std::uint32_t first = 0, end = 0; ///< its instructions
+  std::uint32_t frameBytes = 0;     ///< what one activation takes of the stack
+  std::vector<std::uint32_t> slots; ///< of 32 lanes of 32 bits, ascending
+  std::vector<std::uint32_t> predicates;
+};
+
+/// Bytes of local memory that a kernel with recursive functions has for their frames.
+inline constexpr std::uint32_t kStackBytes = 8192;
+
 /// A kernel entry. Immutable after loading; shared by all launches.
 struct Kernel {
   std::string name;
@@ -190,11 +206,13 @@ struct Kernel {
   std::vector<SharedSlot> sharedSymbols;
   std::vector<ConstantPredicate> constantPredicates;
   std::vector<std::uint32_t> branchTargets; ///< instruction indices of all BrxIdx tables
+  std::vector<DeviceFunction> functions;    ///< those that Op::Call runs
   /// Static shared variables lie from offset 0; `extern` ones begin at dynamicSharedOffset.
   std::uint32_t staticSharedBytes = 0;
   std::uint32_t dynamicSharedOffset = 0; ///< staticSharedBytes rounded up to the alignment asked
-  std::uint32_t localBytes = 0;          ///< per thread
-  std::uint32_t maxThreads = 0;          ///< .maxntid product, 0 if absent
+  /// Per thread; with recursive functions kStackBytes at its end are their stack.
+  std::uint32_t localBytes = 0;
+  std::uint32_t maxThreads = 0; ///< .maxntid product, 0 if absent
   std::uint32_t minBlocksPerSm = 0;
   std::uint32_t maxRegisters = 0;               ///< .maxnreg, 0 if absent
   std::uint32_t requiredThreads[3] = {0, 0, 0}; ///< .reqntid, 0 if absent

@@ -19,7 +19,9 @@ struct Variable {
   Type type = Type::B8; ///< of an element
   std::uint64_t sizeBytes = 0;
   std::uint64_t align = 1;
-  std::uint64_t offset = 0;     ///< in shared, local or parameter memory
+  std::uint64_t offset = 0; ///< in shared, local or parameter memory
+  /// A 64-bit register that holds the address to which `offset` counts; kNoSlot: none.
+  std::uint32_t base = kNoSlot;
   std::uint32_t global = 0;     ///< index in Module::globals for Global and Const
   bool isDynamicShared = false; ///< .extern .shared: begins where the static ones end
   /// A module-scope .shared array: takes its place in a kernel when the kernel first names it.

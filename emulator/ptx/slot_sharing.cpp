@@ -265,8 +265,11 @@ static std::uint32_t colour(const Range *ranges, std::uint32_t count,
 }
 
 SlotMap assignSlots(const Kernel &kernel, std::uint32_t registers32, std::uint32_t registers64,
-                    bool shareSlots) {
+                    const std::vector<std::uint32_t> &pinned64, bool shareSlots) {
   std::vector<Range> ranges = Liveness(kernel, registers32, registers64).ranges();
+  for (const std::uint32_t number : pinned64) {
+    ranges[registers32 + number] = {.first = 0, .last = 2 * kernel.code.size()};
+  }
   if (!shareSlots) {
     for (Range &range : ranges) {
       range.last = ~std::uint64_t{0} - 1;

@@ -21,6 +21,6 @@ struct SlotMap {
 /// Since each lane follows one path of that graph and writes only its own lane, lanes of a diverged
 /// warp cannot disturb each other. Guarded writes do not end the life of the earlier value.
 SlotMap assignSlots(const Kernel &kernel, std::uint32_t registers32, std::uint32_t registers64,
-                    bool shareSlots);
+                    const std::vector<std::uint32_t> &pinned64, bool shareSlots);
 
 } // namespace fp8jit::emulator

@@ -145,10 +145,6 @@ TEST(CallTest, RefusesWhatCannotBeExpanded) {
   EXPECT_THAT(errorOf(".extern .func (.param .b32 r) twice(.param .b32 a);\n" + kernel).message,
               HasSubstr("has no body"));
   EXPECT_EQ(errorOf(".extern .func (.param .b32 r) twice(.param .b32 a);\n" + kernel).line, 7U);
-  EXPECT_THAT(errorOf(".func (.param .b32 r) twice(.param .b32 a) {\n.reg .b32 %r<3>;" +
-                      std::string(kCall) + "}\n" + kernel)
-                  .message,
-              HasSubstr("recursive call"));
   EXPECT_THAT(errorOf(".func twice(.param .b32 a) { ret; }\n" + kernel).message,
               HasSubstr("with 1 arguments, 0 expected"));
   EXPECT_THAT(errorOf(".func (.param .b64 r) twice(.param .b32 a) { ret; }\n" + kernel).message,
