@@ -1,5 +1,6 @@
-// Cost of one warp instruction in the interpreter, all checks on. Items are warp instructions of
-// the named kind; the loop around them adds three integer instructions per sixteen.
+// Cost of one warp instruction in the interpreter, all checks on; the names with Unraced are
+// without the race checks. Items are warp instructions of the named kind; the loop around them adds
+// three integer instructions per sixteen.
 #include "emulator/exec/global_memory.h"
 #include "emulator/exec/launch.h"
 
@@ -40,7 +41,7 @@ std::string loopText(const std::string &line) {
          ";\n@%p bra LOOP;\nret;\n}\n";
 }
 
-void runLoop(benchmark::State &state, const std::string &line) {
+void runLoop(benchmark::State &state, const std::string &line, RaceChecks races = RaceChecks::On) {
   Module module;
   PtxError error;
   if (!loadModule(loopText(line), "89", module, error)) {
@@ -54,6 +55,7 @@ void runLoop(benchmark::State &state, const std::string &line) {
   request.module = &module;
   request.kernel = &module.kernels[0];
   request.block.x = 32;
+  request.raceChecks = races;
   request.params.resize(sizeof(buffer));
   std::memcpy(request.params.data(), &buffer, sizeof(buffer));
   for (auto _ : state) {
@@ -80,16 +82,30 @@ BENCHMARK_CAPTURE(runLoop, convertToE4m3,
 BENCHMARK_CAPTURE(runLoop, convertToBf16, std::string("cvt.rn.bf16.f32 %h1, %f1;"));
 BENCHMARK_CAPTURE(runLoop, shuffle, std::string("shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;"));
 BENCHMARK_CAPTURE(runLoop, loadShared, std::string("ld.shared.b32 %r2, [%r4];"));
+BENCHMARK_CAPTURE(runLoop, loadSharedUnraced, std::string("ld.shared.b32 %r2, [%r4];"),
+                  RaceChecks::Off);
 BENCHMARK_CAPTURE(runLoop, loadSharedVector4,
                   std::string("ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r5];"));
+BENCHMARK_CAPTURE(runLoop, loadSharedVector4Unraced,
+                  std::string("ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r5];"),
+                  RaceChecks::Off);
 BENCHMARK_CAPTURE(runLoop, storeShared, std::string("st.shared.b32 [%r4], %r1;"));
+BENCHMARK_CAPTURE(runLoop, storeSharedUnraced, std::string("st.shared.b32 [%r4], %r1;"),
+                  RaceChecks::Off);
 BENCHMARK_CAPTURE(runLoop, loadGlobalVector4,
                   std::string("ld.global.v4.b32 {%r10, %r11, %r12, %r13}, [%rd2];"));
 BENCHMARK_CAPTURE(runLoop, copyAsync,
                   std::string("cp.async.cg.shared.global [%r5], [%rd2], 16; cp.async.wait_all;"));
+BENCHMARK_CAPTURE(runLoop, copyAsyncUnraced,
+                  std::string("cp.async.cg.shared.global [%r5], [%rd2], 16; cp.async.wait_all;"),
+                  RaceChecks::Off);
 BENCHMARK_CAPTURE(
     runLoop, loadMatrix,
     std::string("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r5];"));
+BENCHMARK_CAPTURE(
+    runLoop, loadMatrixUnraced,
+    std::string("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r5];"),
+    RaceChecks::Off);
 BENCHMARK_CAPTURE(runLoop, multiplyMatrix,
                   std::string("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f4, %f5, %f6, "
                               "%f7}, {%r10, %r11, %r12, %r13}, {%r14, %r15}, {%f4, %f5, %f6, "

@@ -86,7 +86,7 @@ Outcome RaceChecker::accessLanes(const Warp &warp, const Step &step, const Block
                                  RaceAccess kind, const Offset *offset, LaneMask lanes,
                                  std::uint32_t sizeBytes) {
   constexpr std::uint32_t kChunk = RaceShadow::kChunkBytes;
-  constexpr std::uint32_t kWhole = (1U << kChunk) - 1;
+  constexpr std::uint32_t kWhole = RaceShadow::kWholeChunk;
   const WarpState &state = stateOf(warp);
   RaceShadow &shadow = homeOf(target).shadow;
   RaceProbe probe{.record = RaceRecord(state.self, kind, pcOf(step)), .order = &state.now};

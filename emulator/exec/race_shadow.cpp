@@ -67,14 +67,25 @@ void RaceShadow::accessRange(std::uint32_t offset, std::uint32_t bytes, RaceProb
   const std::uint32_t end = offset + bytes;
   for (std::uint32_t chunk = offset / kChunkBytes; chunk * kChunkBytes < end; ++chunk) {
     const std::uint32_t first = chunk * kChunkBytes;
-    std::uint32_t mask = 0xffffU;
+    std::uint32_t mask = kWholeChunk;
     if (first < offset) {
-      mask &= 0xffffU << (offset - first);
+      mask &= kWholeChunk << (offset - first);
     }
     if (end - first < kChunkBytes) {
       mask &= (1U << (end - first)) - 1;
     }
     access(chunk, mask, probe);
+  }
+}
+
+void RaceShadow::accessChunk(std::uint32_t chunk, std::uint32_t mask, RaceProbe &probe) {
+  Cell &cell = cells_[chunk];
+  const Cell before = cell;
+  touch(cell, {.first = chunk * kChunkBytes, .bytes = kChunkBytes}, mask, probe);
+  const bool isSelfContained = (before.more | before.split | cell.more | cell.split) == 0;
+  if (mask == kWholeChunk && isSelfContained) {
+    probe.before = before;
+    probe.after = cell;
   }
 }
 

@@ -67,6 +67,15 @@ enum class RaceVerdict : std::uint8_t {
   NoProxyFence, ///< ordered, but the async proxy need not see the earlier one
 };
 
+/// What is kept of one or more bytes that are accessed together.
+struct RaceCell {
+  RaceRecord writer{};
+  std::array<RaceRecord, 2> since{};
+  std::uint32_t more = 0;  ///< index of a set of further accesses since, or 0
+  std::uint32_t split = 0; ///< index of the four cells that replace this one, or 0
+  bool operator==(const RaceCell &) const = default;
+};
+
 /// An access to check: its record and what its warp knows.
 struct RaceProbe {
   RaceRecord record;
@@ -76,37 +85,40 @@ struct RaceProbe {
   RaceVerdict verdict = RaceVerdict::Ordered;
   RaceRecord earlier{};
   std::uint32_t offset = 0; ///< first byte in question
+  // What the access made of the latest whole chunk: mostly the next one is in the same state.
+  RaceCell before{.split = 1}, after{};
 };
 
 /// Shadow of one block's shared memory. Offsets are those of SharedMemory, in bounds.
 class RaceShadow {
 public:
   static constexpr std::uint32_t kChunkBytes = 16;
+  static constexpr std::uint32_t kWholeChunk = (1U << kChunkBytes) - 1;
 
   /// Forgets everything; `bytes` of memory.
   void reset(std::uint32_t bytes);
 
   /// Checks and enters an access of the bytes of `mask` (bit i: byte i) in chunk `chunk`.
   void access(std::uint32_t chunk, std::uint32_t mask, RaceProbe &probe) {
-    touch(cells_[chunk], {.first = chunk * kChunkBytes, .bytes = kChunkBytes}, mask, probe);
+    RaceCell &cell = cells_[chunk];
+    if (mask == kWholeChunk && cell == probe.before) [[likely]] {
+      cell = probe.after;
+      return;
+    }
+    accessChunk(chunk, mask, probe);
   }
   /// The same for any contiguous range.
   void accessRange(std::uint32_t offset, std::uint32_t bytes, RaceProbe &probe);
 
 private:
-  struct Cell {
-    RaceRecord writer;
-    std::array<RaceRecord, 2> since;
-    std::uint32_t more = 0;  ///< index in sets_ of further accesses since, or 0
-    std::uint32_t split = 0; ///< index in parts_ of the cells that replace this one, or 0
-    bool operator==(const Cell &) const = default;
-  };
+  using Cell = RaceCell; // `more` counts in sets_, `split` in parts_
   using Parts = std::array<Cell, 4>;
   /// The bytes that a cell stands for.
   struct Place {
     std::uint32_t first = 0, bytes = 0;
   };
 
+  void accessChunk(std::uint32_t chunk, std::uint32_t mask, RaceProbe &probe);
   void touch(Cell &cell, const Place &place, std::uint32_t mask, RaceProbe &probe);
   void touchParts(Cell &cell, const Place &place, std::uint32_t mask, RaceProbe &probe);
   void apply(Cell &cell, const Place &place, RaceProbe &probe);
