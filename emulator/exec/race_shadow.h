@@ -86,7 +86,7 @@ struct RaceProbe {
   RaceRecord earlier{};
   std::uint32_t offset = 0; ///< first byte in question
   // What the access made of the latest whole chunk: mostly the next one is in the same state.
-  RaceCell before{.split = 1}, after{};
+  RaceCell before{.split = UINT32_MAX}, after{}; // a state that no cell has, at first
 };
 
 /// Shadow of one block's shared memory. Offsets are those of SharedMemory, in bounds.
