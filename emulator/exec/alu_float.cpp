@@ -170,6 +170,23 @@ static double unary64(double a) {
   return canonical(evaluate<Kind>(a));
 }
 
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper 32 bits alone and give as many;
+/// subnormals count as zeros, and the NaN has its own pattern (PTX ISA, the two instructions).
+template <Unary Kind>
+static double coarse64(double a) {
+  constexpr std::uint64_t kUpper = 0xffffffff00000000U;
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  constexpr std::uint64_t kExponent = 0x7ff0000000000000U;
+  const auto flushed = [](std::uint64_t bits) {
+    return (bits & kExponent) == 0 ? bits & kSign : bits & kUpper;
+  };
+  const auto in = std::bit_cast<double>(flushed(std::bit_cast<std::uint64_t>(a)));
+  const double value = evaluate<Kind>(in);
+  return std::bit_cast<double>(a == a && value == value
+                                   ? flushed(std::bit_cast<std::uint64_t>(value))
+                                   : 0x7fffffff00000000U);
+}
+
 template <Unary Kind>
 static Handler selectUnary(const Instruction &instruction) {
   const Rounding rounding = instruction.mods.rounding;
@@ -181,7 +198,7 @@ static Handler selectUnary(const Instruction &instruction) {
                                            : &directed<kDirected, float>;
   }
   if (instruction.type == Type::F64) {
-    return &execute<&unary64<Kind>>;
+    return instruction.mods.ftz ? &execute<&coarse64<Kind>> : &execute<&unary64<Kind>>;
   }
   return instruction.mods.ftz ? &execute<&unary32<Kind, true>> : &execute<&unary32<Kind, false>>;
 }

@@ -93,11 +93,15 @@ static float compute(float a, float b, float c) {
 template <HalfArith Kind, bool IsBfloat>
 static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint32_t b,
                                std::uint32_t c) {
+  constexpr std::uint32_t kExponent = IsBfloat ? 0x7f80U : 0x7c00U;
+  const auto flushed = [&mods](std::uint32_t bits) {
+    return mods.ftz && (bits & kExponent) == 0 ? bits & 0x8000U : bits;
+  };
   if constexpr (Kind == HalfArith::Neg) {
-    return a ^ 0x8000U;
+    return flushed(a) ^ 0x8000U;
   }
   if constexpr (Kind == HalfArith::Abs) {
-    return a & 0x7fffU;
+    return flushed(a) & 0x7fffU;
   }
   const bool isXorSign = mods.xorSignAbs; // of min and max only
   const std::uint32_t sign = isXorSign ? (a ^ b) & 0x8000U : 0U;
@@ -105,9 +109,6 @@ static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint
     a &= 0x7fffU;
     b &= 0x7fffU;
   }
-  const auto flushed = [&mods](std::uint32_t bits) {
-    return mods.ftz && !IsBfloat && (bits & 0x7c00U) == 0 ? bits & 0x8000U : bits;
-  };
   const float value =
       compute<Kind>(widenPart<IsBfloat>(flushed(a)), widenPart<IsBfloat>(flushed(b)),
                     widenPart<IsBfloat>(flushed(c)));
@@ -115,7 +116,7 @@ static std::uint32_t applyPart(const Modifiers &mods, std::uint32_t a, std::uint
   if (mods.sat) {
     result = narrowPart<IsBfloat>(saturate(widenPart<IsBfloat>(result)));
   }
-  const bool isNan = (result & 0x7fffU) > (IsBfloat ? 0x7f80U : 0x7c00U);
+  const bool isNan = (result & 0x7fffU) > kExponent;
   if (mods.relu && !isNan && (result & 0x8000U) != 0) {
     return 0;
   }

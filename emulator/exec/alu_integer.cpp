@@ -149,6 +149,29 @@ static std::int32_t subSaturating(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(difference < low ? low : difference > high ? high : difference);
 }
 
+static std::int32_t madHighSaturating(std::int32_t a, std::int32_t b, std::int32_t c) {
+  return addSaturating(mulHigh(a, b), c);
+}
+
+static Handler selectSaturating(Op op) {
+  switch (op) {
+  case Op::Add:
+    return &execute<&addSaturating>;
+  case Op::Sub:
+    return &execute<&subSaturating>;
+  case Op::MadHi:
+    return &execute<&madHighSaturating>;
+  default: // no other operation has the modifier
+    return nullptr;
+  }
+}
+
+// min.relu and max.relu: a negative result becomes zero.
+template <bool IsMax>
+static std::int32_t extremumRelu(std::int32_t a, std::int32_t b) {
+  return maximum(IsMax ? maximum(a, b) : minimum(a, b), 0);
+}
+
 // add.cc, addc, sub.cc and subc: the carry flag is a lane mask of the warp. Subtraction adds the
 // complement, so its flag is an inverted borrow in PTX too ("subc": a - (b + borrow)).
 template <typename T, bool IsSubtract>
@@ -296,10 +319,10 @@ Handler selectInteger(const Instruction &instruction) {
     return isChained ? selectCarry(instruction) : nullptr;
   }
   if (mods.sat) {
-    if (instruction.type != Type::S32 || (op != Op::Add && op != Op::Sub)) {
-      return nullptr;
-    }
-    return op == Op::Add ? &execute<&addSaturating> : &execute<&subSaturating>;
+    return instruction.type == Type::S32 ? selectSaturating(op) : nullptr;
+  }
+  if (mods.relu && instruction.type == Type::S32) {
+    return op == Op::Max ? &execute<&extremumRelu<true>> : &execute<&extremumRelu<false>>;
   }
   return forIntegers(instruction.type,
                      [op]<typename T>() -> Handler { return selectTyped<T>(op); });

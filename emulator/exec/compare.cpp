@@ -1,4 +1,5 @@
-// Comparison and selection (PTX ISA, "Comparison and Selection Instructions").
+// set and setp (PTX ISA, "Comparison and Selection Instructions" and "Half Precision Comparison
+// Instructions").
 #include "emulator/exec/float_ops.h"
 #include "emulator/exec/lane_ops.h"
 #include "emulator/exec/narrow_float.h"
@@ -78,7 +79,10 @@ template <>
 struct Operand<Half> {
   using Storage = std::uint32_t;
   using Value = float;
-  static float load(Storage storage, bool) { return widenF16(storage & 0xffffU); }
+  static float load(Storage storage, bool isFlushed) {
+    const std::uint32_t bits = storage & 0xffffU;
+    return widenF16(isFlushed && (bits & 0x7c00U) == 0 ? bits & 0x8000U : bits);
+  }
 };
 template <>
 struct Operand<Bfloat> {
@@ -127,12 +131,6 @@ static LaneMask combine(BoolOp operation, LaneMask a, LaneMask b) {
   return a;
 }
 
-static void writePredicate(Warp &warp, std::uint32_t index, LaneMask value, LaneMask mask) {
-  if (index != kNoSlot) {
-    warp.predicates[index] = (warp.predicates[index] & ~mask) | (value & mask);
-  }
-}
-
 /// The predicate source of setp and set, with its negation.
 static LaneMask extraPredicate(const Warp &warp, const Step &step) {
   const Instruction &instruction = *step.instruction;
@@ -159,32 +157,81 @@ static Outcome setPredicate(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
+/// Lanes in which the relation holds for the low halves and for the high halves of the sources,
+/// combined with the instruction's predicate.
+struct PairMasks {
+  LaneMask half[2] = {0, 0};
+};
+
+template <Compare Relation, bool IsBfloat>
+static PairMasks comparePairs(const Warp &warp, const Step &step) {
+  using Part = Operand<std::conditional_t<IsBfloat, Bfloat, Half>>;
+  const Instruction &instruction = *step.instruction;
+  const bool isFlushed = instruction.mods.ftz;
+  const auto *a = warp.lanes<const std::uint32_t>(step.operand[instruction.numDst]);
+  const auto *b = warp.lanes<const std::uint32_t>(step.operand[instruction.numDst + 1]);
+  PairMasks masks;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    for (unsigned half = 0; half < 2; ++half) {
+      const float x = Part::load(a[i] >> (16 * half), isFlushed);
+      const float y = Part::load(b[i] >> (16 * half), isFlushed);
+      masks.half[half] |= LaneMask{holds<Relation, float>(x, y)} << i;
+    }
+  }
+  if (instruction.mods.boolOp != BoolOp::None) {
+    const LaneMask c = extraPredicate(warp, step);
+    for (LaneMask &half : masks.half) {
+      half = combine(instruction.mods.boolOp, half, c);
+    }
+  }
+  return masks;
+}
+
 /// setp of a packed pair: p is the low half's result, q the high half's.
 template <Compare Relation, bool IsBfloat>
 static Outcome setPredicatePair(Warp &warp, const Step &step, LaneMask mask) {
-  const Instruction &instruction = *step.instruction;
-  const auto *a = warp.lanes<const std::uint32_t>(step.operand[instruction.numDst]);
-  const auto *b = warp.lanes<const std::uint32_t>(step.operand[instruction.numDst + 1]);
-  const auto widenPart = IsBfloat ? &widenBf16 : &widenF16;
-  LaneMask halves[2] = {0, 0};
-  for (unsigned i = 0; i < kLanes; ++i) {
-    for (unsigned half = 0; half < 2; ++half) {
-      const float x = widenPart((a[i] >> (16 * half)) & 0xffffU);
-      const float y = widenPart((b[i] >> (16 * half)) & 0xffffU);
-      halves[half] |= LaneMask{holds<Relation, float>(x, y)} << i;
-    }
-  }
-  for (unsigned half = 0; half < instruction.numDst && half < 2; ++half) {
-    LaneMask value = halves[half];
-    if (instruction.mods.boolOp != BoolOp::None) {
-      value = combine(instruction.mods.boolOp, value, extraPredicate(warp, step));
-    }
-    writePredicate(warp, step.operand[half], value, mask);
+  const PairMasks masks = comparePairs<Relation, IsBfloat>(warp, step);
+  for (unsigned half = 0; half < step.instruction->numDst && half < 2; ++half) {
+    writePredicate(warp, step.operand[half], masks.half[half], mask);
   }
   return Outcome::Next;
 }
 
-/// set: all ones (or 1.0 for an f32 destination) where the relation holds, else 0.
+/// What set writes where the relation holds: all ones, or 1.0 of a floating destination.
+static std::uint32_t trueValue(Type type) {
+  switch (type) {
+  case Type::F32:
+    return std::bit_cast<std::uint32_t>(1.0F);
+  case Type::F16:
+  case Type::F16x2:
+    return 0x3c00U;
+  case Type::BF16:
+  case Type::BF16x2:
+    return 0x3f80U;
+  case Type::U16:
+  case Type::S16:
+    return 0xffffU;
+  default: // 32-bit integers
+    return 0xffffffffU;
+  }
+}
+
+/// set of a packed pair: each half of the result says what holds for that half.
+template <Compare Relation, bool IsBfloat>
+static Outcome setValuePair(Warp &warp, const Step &step, LaneMask mask) {
+  const PairMasks masks = comparePairs<Relation, IsBfloat>(warp, step);
+  const std::uint32_t yes = trueValue(step.instruction->type) & 0xffffU;
+  std::uint32_t result[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const std::uint32_t low = ((masks.half[0] >> i) & 1U) != 0 ? yes : 0U;
+    const std::uint32_t high = ((masks.half[1] >> i) & 1U) != 0 ? yes : 0U;
+    result[i] = (high << 16) | low;
+  }
+  storeMasked(warp.lanes<std::uint32_t>(step.operand[0]), result, mask);
+  return Outcome::Next;
+}
+
+/// set: all ones (or 1.0 of a floating destination) where the relation holds, else 0.
 template <Compare Relation, typename T>
 static Outcome setValue(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
@@ -192,8 +239,7 @@ static Outcome setValue(Warp &warp, const Step &step, LaneMask mask) {
   if (instruction.mods.boolOp != BoolOp::None) {
     relation = combine(instruction.mods.boolOp, relation, extraPredicate(warp, step));
   }
-  const std::uint32_t yes =
-      instruction.type == Type::F32 ? std::bit_cast<std::uint32_t>(1.0F) : 0xffffffffU;
+  const std::uint32_t yes = trueValue(instruction.type);
   std::uint32_t result[kLanes];
   for (unsigned i = 0; i < kLanes; ++i) {
     result[i] = ((relation >> i) & 1U) != 0 ? yes : 0U;
@@ -256,15 +302,16 @@ static Handler selectTyped(const Instruction &instruction) {
   });
 }
 
+template <bool IsBfloat>
+static Handler selectPairRelation(const Instruction &instruction) {
+  return withRelation(instruction.mods.compare, [&instruction]<Compare R>() -> Handler {
+    return instruction.op == Op::Set ? &setValuePair<R, IsBfloat> : &setPredicatePair<R, IsBfloat>;
+  });
+}
+
 static Handler selectComparison(const Instruction &instruction) {
   const bool isSet = instruction.op == Op::Set;
   const Type type = isSet ? instruction.srcType : instruction.type;
-  const bool isPair = type == Type::F16x2 || type == Type::BF16x2;
-  const bool is32 = instruction.type == Type::U32 || instruction.type == Type::S32 ||
-                    instruction.type == Type::F32;
-  if (isSet && (isPair || !is32)) {
-    return nullptr;
-  }
   switch (type) {
   case Type::F32:
     return selectTyped<float>(instruction);
@@ -275,11 +322,9 @@ static Handler selectComparison(const Instruction &instruction) {
   case Type::BF16:
     return selectTyped<Bfloat>(instruction);
   case Type::F16x2:
-    return withRelation(instruction.mods.compare,
-                        []<Compare R>() -> Handler { return &setPredicatePair<R, false>; });
+    return selectPairRelation<false>(instruction);
   case Type::BF16x2:
-    return withRelation(instruction.mods.compare,
-                        []<Compare R>() -> Handler { return &setPredicatePair<R, true>; });
+    return selectPairRelation<true>(instruction);
   default: // integers and untyped
     return forIntegers(type, [&instruction]<typename T>() -> Handler {
       if constexpr (sizeof(T) == 1) {
@@ -291,77 +336,9 @@ static Handler selectComparison(const Instruction &instruction) {
   }
 }
 
-template <typename Storage>
-static Outcome selectByPredicate(Warp &warp, const Step &step, LaneMask mask) {
-  const LaneMask takesA =
-      warp.predicates[step.operand[3]] ^ (step.instruction->mods.negateSource ? kAllLanes : 0U);
-  const Storage *a = warp.lanes<const Storage>(step.operand[1]);
-  const Storage *b = warp.lanes<const Storage>(step.operand[2]);
-  Storage result[kLanes];
-  for (unsigned i = 0; i < kLanes; ++i) {
-    result[i] = ((takesA >> i) & 1U) != 0 ? a[i] : b[i];
-  }
-  storeMasked(warp.lanes<Storage>(step.operand[0]), result, mask);
-  return Outcome::Next;
-}
-
-// slct: a where c >= 0, else b; a NaN c gives b, and -0 counts as 0 (flushed with .ftz).
-template <typename T>
-static T selectBySignedInteger(T a, T b, std::int32_t c) {
-  return c >= 0 ? a : b;
-}
-template <typename T>
-static T selectByFloat(T a, T b, float c) {
-  return c >= 0.0F ? a : b;
-}
-template <typename T>
-static T selectByFloatFlushed(T a, T b, float c) {
-  return flush(c) >= 0.0F ? a : b;
-}
-
-template <typename T>
-static Handler selectSlct(const Instruction &instruction) {
-  if (instruction.srcType != Type::F32) {
-    return &execute<&selectBySignedInteger<T>>;
-  }
-  return instruction.mods.ftz ? &execute<&selectByFloatFlushed<T>> : &execute<&selectByFloat<T>>;
-}
-
-// testp by class of the bit pattern; the order is that of program.h.
-template <typename T>
-static Outcome testProperty(Warp &warp, const Step &step, LaneMask mask) {
-  using Storage = typename Lane<T>::Storage;
-  const Storage *a = warp.lanes<const Storage>(step.operand[1]);
-  LaneMask result = 0;
-  for (unsigned i = 0; i < kLanes; ++i) {
-    const T value = Lane<T>::load(a[i]);
-    const bool answers[] = {std::isfinite(value), std::isinf(value),
-                            !std::isnan(value),   std::isnan(value),
-                            std::isnormal(value), std::fpclassify(value) == FP_SUBNORMAL};
-    result |= LaneMask{answers[step.instruction->immediate]} << i;
-  }
-  writePredicate(warp, step.operand[0], result, mask);
-  return Outcome::Next;
-}
-
 Handler selectCompare(const Instruction &instruction) {
-  const bool is64 = instruction.dstBits == 64;
-  switch (instruction.op) {
-  case Op::Setp:
-  case Op::Set:
-    return selectComparison(instruction);
-  case Op::Selp:
-    return is64 ? &selectByPredicate<std::uint64_t> : &selectByPredicate<std::uint32_t>;
-  case Op::Slct:
-    return is64 ? selectSlct<std::uint64_t>(instruction) : selectSlct<std::uint32_t>(instruction);
-  case Op::Testp:
-    if (instruction.immediate < 0 || instruction.immediate > 5) {
-      return nullptr;
-    }
-    return instruction.type == Type::F64 ? &testProperty<double> : &testProperty<float>;
-  default: // the other groups
-    return nullptr;
-  }
+  return instruction.op == Op::Setp || instruction.op == Op::Set ? selectComparison(instruction)
+                                                                 : nullptr;
 }
 
 } // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET

@@ -167,8 +167,22 @@ static Outcome writeFloats(Warp &warp, const Step &step, LaneMask mask, const do
   return Outcome::Next;
 }
 
-/// Integer to floating point. 64-bit integers are rounded once: f64 and f32 directly, f16 and bf16
-/// overflow or are far above their precision, where roundToOdd keeps one rounding up to 2^53.
+/// An integer as f64; one that f64 cannot hold gets an odd last bit, so that rounding the result to
+/// fewer bits gives what rounding the integer would.
+template <typename S>
+static double toOddDouble(S value) {
+  const volatile S in = value;
+  const auto truncated =
+      withRounding(_MM_ROUND_TOWARD_ZERO, [&in] { return static_cast<double>(in); });
+  if constexpr (sizeof(S) == 8) {
+    if (static_cast<S>(truncated) != value) { // below 2^64, since it was rounded down
+      return std::bit_cast<double>(std::bit_cast<std::uint64_t>(truncated) | 1U);
+    }
+  }
+  return truncated;
+}
+
+/// Integer to floating point, rounded once.
 template <typename S>
 static Outcome integerToFloat(Warp &warp, const Step &step, LaneMask mask) {
   S source[kLanes];
@@ -197,7 +211,9 @@ static Outcome integerToFloat(Warp &warp, const Step &step, LaneMask mask) {
   double values[kLanes];
   for (unsigned i = 0; i < kLanes; ++i) {
     const volatile S in = source[i];
-    values[i] = withRounding(controlBits(rounding), [&in] { return static_cast<double>(in); });
+    values[i] = instruction.type == Type::F64
+                    ? withRounding(controlBits(rounding), [&in] { return static_cast<double>(in); })
+                    : toOddDouble(source[i]);
   }
   return writeFloats(warp, step, mask, values);
 }
@@ -240,21 +256,22 @@ static double roundIntegral(double value, Rounding rounding) {
   return value;
 }
 
-/// Floating point to integer: rounds, clamps; NaN gives 0, or the most negative pattern with an f64
-/// source or a 64-bit destination.
+/// The top bit of an integer type alone.
+static std::int64_t nanIntegerOf(Type type) {
+  const Range range = rangeOfType(type);
+  return range.low < 0 ? range.low : static_cast<std::int64_t>(range.high / 2 + 1);
+}
+
+/// Floating point to integer: rounds, clamps; NaN gives 0, or the top bit alone with an f64 source
+/// or a 64-bit destination (PTX ISA, "cvt").
 static Outcome floatToInteger(Warp &warp, const Step &step, LaneMask mask) {
   const Instruction &instruction = *step.instruction;
   double source[kLanes];
   readFloats(warp, step, source);
   const Range range = rangeOfType(instruction.type);
   const bool is64 = instruction.type == Type::U64 || instruction.type == Type::S64;
-  const bool isSigned32 = instruction.type == Type::S32 || instruction.type == Type::U32;
-  std::int64_t nanResult = 0;
-  if (is64) {
-    nanResult = std::numeric_limits<std::int64_t>::min();
-  } else if (instruction.srcType == Type::F64 && isSigned32) {
-    nanResult = std::numeric_limits<std::int32_t>::min();
-  }
+  const std::int64_t nanResult =
+      is64 || instruction.srcType == Type::F64 ? nanIntegerOf(instruction.type) : 0;
   const auto high = static_cast<double>(range.high); // 2^63 or 2^64 for 64-bit types
   std::int64_t values[kLanes];
   for (unsigned i = 0; i < kLanes; ++i) {

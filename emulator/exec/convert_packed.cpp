@@ -1,10 +1,12 @@
-// cvt to and from f16x2, bf16x2, e4m3x2 and e5m2x2 (PTX ISA, "cvt"). Of two f32 sources the first
-// becomes the upper half.
+// cvt to and from f16x2, bf16x2, e4m3x2 and e5m2x2, to tf32, and cvt.pack (PTX ISA, "cvt",
+// "cvt.pack"). Of two sources the first becomes the upper half.
 #include "emulator/exec/convert_packed.h"
 
 #include "emulator/exec/half_encode.h"
 #include "emulator/exec/lane_ops.h"
 #include "emulator/exec/narrow_float.h"
+
+#include <limits>
 
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
 
@@ -69,6 +71,64 @@ static Handler selectToFp8(const Instruction &instruction) {
   return nullptr;
 }
 
+/// cvt to TF32: an f32 whose low 13 bits are zero, by .rna, .rn or .rz.
+static Outcome roundToTf32(Warp &warp, const Step &step, LaneMask mask) {
+  constexpr std::uint32_t kInfinity = 0x7f800000U;
+  constexpr std::uint32_t kDropped = 0x1fffU;
+  const Modifiers &mods = step.instruction->mods;
+  const auto *from = warp.lanes<const std::uint32_t>(step.operand[1]);
+  std::uint32_t result[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const std::uint32_t magnitude = from[i] & 0x7fffffffU;
+    const std::uint32_t half = mods.rounding == Rounding::Rna  ? 0x1000U
+                               : mods.rounding == Rounding::Rn ? 0xfffU + ((magnitude >> 13) & 1U)
+                                                               : 0U;
+    std::uint32_t rounded = (magnitude + half) & ~kDropped;
+    if (mods.satfinite && rounded >= kInfinity) {
+      rounded = (kInfinity - 1U) & ~kDropped;
+    }
+    const bool isNegative = (from[i] >> 31) != 0;
+    result[i] = magnitude > kInfinity     ? 0x7fffffffU
+                : isNegative && mods.relu ? 0U
+                                          : rounded | (from[i] & 0x80000000U);
+  }
+  storeMasked(warp.lanes<std::uint32_t>(step.operand[0]), result, mask);
+  return Outcome::Next;
+}
+
+/// cvt.pack: b and then a, clamped to T, from the low bits on; above them the low bits of c.
+template <typename T>
+static std::uint32_t packInteger(std::int32_t value) {
+  const std::int32_t low = std::numeric_limits<T>::min();
+  const std::int32_t high = std::numeric_limits<T>::max();
+  const std::int32_t clamped = value < low ? low : value > high ? high : value;
+  return static_cast<std::make_unsigned_t<T>>(clamped);
+}
+template <typename T>
+static std::uint32_t packPair(std::int32_t a, std::int32_t b) {
+  return (packInteger<T>(a) << 16) | packInteger<T>(b);
+}
+template <typename T>
+static std::uint32_t packBytes(std::int32_t a, std::int32_t b, std::uint32_t c) {
+  return (c << 16) | (packInteger<T>(a) << 8) | packInteger<T>(b);
+}
+
+static Handler selectPackIntegers(const Instruction &instruction) {
+  if (instruction.op != Op::CvtPack) {
+    return nullptr;
+  }
+  switch (instruction.type) {
+  case Type::U16:
+    return &execute<&packPair<std::uint16_t>>;
+  case Type::S16:
+    return &execute<&packPair<std::int16_t>>;
+  case Type::U8:
+    return &execute<&packBytes<std::uint8_t>>;
+  default: // S8
+    return &execute<&packBytes<std::int8_t>>;
+  }
+}
+
 static bool isPlain(const Modifiers &mods) {
   return mods.rounding != Rounding::Rz && !mods.satfinite;
 }
@@ -111,6 +171,13 @@ Handler selectPackedConvert(const Instruction &instruction) {
     return selectToHalves(instruction);
   case Type::BF16x2:
     return selectToBfloats(instruction);
+  case Type::TF32:
+    return &roundToTf32;
+  case Type::U16:
+  case Type::S16:
+  case Type::U8:
+  case Type::S8:
+    return selectPackIntegers(instruction);
   default: // scalars
     return nullptr;
   }

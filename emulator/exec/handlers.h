@@ -11,9 +11,11 @@ struct HandlerGroups {
   Handler (*selectMove)(const Instruction &);
   Handler (*selectInteger)(const Instruction &);
   Handler (*selectBits)(const Instruction &);
+  Handler (*selectNarrow)(const Instruction &);
   Handler (*selectFloat)(const Instruction &);
   Handler (*selectHalf)(const Instruction &);
   Handler (*selectCompare)(const Instruction &);
+  Handler (*selectSelection)(const Instruction &);
   Handler (*selectConvert)(const Instruction &);
   Handler (*selectMemory)(const Instruction &);
   Handler (*selectAtomic)(const Instruction &);

@@ -121,6 +121,9 @@ static constexpr OpFacts kOps[] = {
     {Op::Dp2a, "dp2a", Family::Integer},
     {Op::Mul24, "mul24", Family::Integer},
     {Op::Mad24, "mad24", Family::Integer},
+    {Op::Szext, "szext", Family::Integer},
+    {Op::Bmsk, "bmsk", Family::Integer},
+    {Op::Fns, "fns", Family::Integer},
     {Op::Elect, "elect.sync", Family::Other},
     {Op::Mapa, "mapa", Family::Integer},
     {Op::GetCtaRank, "getctarank", Family::Integer},
@@ -255,9 +258,9 @@ bool isPredicateOperand(const Instruction &instruction, unsigned index) {
 
 std::string_view typeText(Type type) {
   static constexpr std::string_view kNames[] = {
-      "",      "pred", "b8",     "b16", "b32", "b64",    "b128",   "u8",
-      "u16",   "u32",  "u64",    "s8",  "s16", "s32",    "s64",    "f16",
-      "f16x2", "bf16", "bf16x2", "f32", "f64", "e4m3x2", "e5m2x2", "tf32"};
+      "",       "pred", "b8",  "b16",    "b32",    "b64",  "b128",  "u8",    "u16",
+      "u32",    "u64",  "s8",  "s16",    "s32",    "s64",  "f16",   "f16x2", "bf16",
+      "bf16x2", "f32",  "f64", "e4m3x2", "e5m2x2", "tf32", "u16x2", "s16x2"};
   const auto index = static_cast<std::size_t>(type);
   return index < std::size(kNames) ? kNames[index] : "";
 }

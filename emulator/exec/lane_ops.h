@@ -60,6 +60,13 @@ inline void storeMasked(Storage *destination, const Storage *result, LaneMask ma
   }
 }
 
+/// Writes the bits of `value` to the lanes of `mask` of a predicate; none for an absent one.
+inline void writePredicate(Warp &warp, std::uint32_t index, LaneMask value, LaneMask mask) {
+  if (index != kNoSlot) {
+    warp.predicates[index] = (warp.predicates[index] & ~mask) | (value & mask);
+  }
+}
+
 template <auto Function, typename D, typename... S, std::size_t... I>
 inline void executeLanes(Warp &warp, const Step &step, LaneMask mask, std::index_sequence<I...>) {
   using Storage = typename Lane<D>::Storage;
@@ -134,6 +141,8 @@ Handler forIntegers(Type type, Select select) {
   case Type::E4M3x2:
   case Type::E5M2x2:
   case Type::TF32:
+  case Type::U16x2:
+  case Type::S16x2:
     return nullptr;
   }
   return nullptr;

@@ -21,6 +21,9 @@ static constexpr std::array kMoveRows = {
     Form{"cvt", "@rounding:rni,rzi,rmi,rpi ?sat T:int8 S:bf16", "dT+ sS", Op::Cvt, 90},
     Form{"cvt", "@rounding:rn,rz,rm,rp ?ftz ?sat T:f16,f32,f64 S:int8", "dT sS+", Op::Cvt},
     Form{"cvt", "@rounding:rn,rz,rm,rp T:bf16 S:int8", "dT sS+", Op::Cvt, 90},
+    // two integers, saturated to 16 or 8 bits, into one register
+    Form{"cvt", "pack sat T:u16,s16 S:s32", "d:b32 sS sS", Op::CvtPack, 72},
+    Form{"cvt", "pack sat T:u8,s8 S:s32 A:b32", "d:b32 sS sS s:b32", Op::CvtPack, 72},
     // widening
     Form{"cvt", "?ftz ?sat T:f32 S:f16", "dT sS", Op::Cvt},
     Form{"cvt", "?ftz ?sat T:f64 S:f16,f32", "dT sS", Op::Cvt},
@@ -38,6 +41,13 @@ static constexpr std::array kMoveRows = {
     Form{"cvt", "?@rounding:rni,rzi,rmi,rpi ?ftz ?sat T:f32 S:f32", "dT sS", Op::Cvt},
     Form{"cvt", "?@rounding:rni,rzi,rmi,rpi ?ftz ?sat T:f16 S:f16", "dT sS", Op::Cvt},
     Form{"cvt", "?@rounding:rni,rzi,rmi,rpi ?sat T:f64 S:f64", "dT sS", Op::Cvt},
+    Form{"cvt", "?@rounding:rni,rzi,rmi,rpi ?sat T:bf16 S:bf16", "dT sS", Op::Cvt, 90},
+    // between the 16-bit formats, and to TF32, whose low 13 bits are zero
+    Form{"cvt", "@rounding:rn,rz,rm,rp T:bf16 S:f16", "dT sS", Op::Cvt, 90},
+    Form{"cvt", "@rounding:rn,rz,rm,rp ?sat T:f16 S:bf16", "dT sS", Op::Cvt, 90},
+    Form{"cvt", "@rounding:rna T:tf32 S:f32", "d:b32 sS", Op::Cvt, 80},
+    Form{"cvt", "@rounding:rna satfinite T:tf32 S:f32", "d:b32 sS", Op::Cvt, 89},
+    Form{"cvt", "@rounding:rn,rz ?relu T:tf32 S:f32", "d:b32 sS", Op::Cvt, 90},
     // packed: two f32 (the first becomes the upper half), or a packed pair
     Form{"cvt", "@rounding:rn,rz ?relu ?satfinite T:f16x2,bf16x2 S:f32", "dT sS sS", Op::CvtPack, 80},
     Form{"cvt", "rn satfinite ?relu T:e4m3x2,e5m2x2 S:f32", "dT sS sS", Op::CvtPack, 89},

@@ -21,6 +21,9 @@
 //   IsSpacep       p | a
 //   Prefetch       | a+
 //   Add .. Shr, Fma, MadLo ...              d | a b [c]; shift counts are 32-bit
+//   Dp4a, Dp2a     d | a b c               type: of a, srcType: of b; immediate: 1 for .hi, as in
+//                                           Mul24 (d | a b) and Mad24 (d | a b c)
+//   Szext, Bmsk    d | a b                 immediate: 1 for .wrap     Fns  d | mask base offset
 //   Bfe            d | a pos len            Bfi  d | a b pos len          Shf*  d | a b c
 //   Lop3           d | a b c                immediate: the table
 //   Prmt           d | a b c                immediate: 0 default form, 1 f4e, 2 b4e, 3 rc8, 4 ecl,
@@ -121,6 +124,8 @@ enum class Type : std::uint8_t {
   E4M3x2,
   E5M2x2,
   TF32,
+  U16x2,
+  S16x2,
 };
 
 /// State spaces; Generic when the instruction names none. Shared is the block's own window
@@ -304,6 +309,9 @@ enum class Op : std::uint16_t {
   Dp2a,
   Mul24,
   Mad24,
+  Szext,
+  Bmsk,
+  Fns,
   // clusters and launch control
   Elect,
   Mapa,

@@ -36,6 +36,7 @@ constexpr std::array kKeywords = {
     key("rounding", "rz", Rounding::Rz),
     key("rounding", "rm", Rounding::Rm),
     key("rounding", "rp", Rounding::Rp),
+    key("rounding", "rna", Rounding::Rna),
     key("rounding", "rni", Rounding::Rni),
     key("rounding", "rzi", Rounding::Rzi),
     key("rounding", "rmi", Rounding::Rmi),

@@ -41,6 +41,8 @@ constexpr std::array kTypes = {
     TypeRow{Type::E4M3x2, "e4m3x2", 16, Family::Bits},
     TypeRow{Type::E5M2x2, "e5m2x2", 16, Family::Bits},
     TypeRow{Type::TF32, "tf32", 32, Family::Bits},
+    TypeRow{Type::U16x2, "u16x2", 32, Family::Integer},
+    TypeRow{Type::S16x2, "s16x2", 32, Family::Integer},
 };
 
 } // namespace
