@@ -192,6 +192,7 @@ void Block::start(const Dim3 &blockIndex, std::uint64_t linear) {
     warp.carry = 0;
     warp.isBlocked = false;
     warp.others.clear();
+    warp.calls.fill({});
     warp.async.clear();
     std::fill(warp.localShadow.begin(), warp.localShadow.end(), std::uint8_t{0});
     fillSpecials(warp);

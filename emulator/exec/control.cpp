@@ -8,9 +8,11 @@
 
 namespace fp8jit::emulator {
 
-static bool isPlainExit(const Step &step) {
+static bool isPlainExit(const Warp &warp, const Step &step) {
   const Op op = step.instruction->op;
-  return (op == Op::Exit || op == Op::Ret) && step.instruction->guard == kNoSlot;
+  const bool endsThread =
+      op == Op::Exit || (op == Op::Ret && warp.block->launch->kernel.functions.empty());
+  return endsThread && step.instruction->guard == kNoSlot;
 }
 
 /// The pc of the instruction that follows `step`.
@@ -25,11 +27,11 @@ static Outcome diverge(Warp &warp, const Step &step, LaneMask mask, std::uint32_
                        std::uint32_t fallThrough) {
   const std::vector<Step> &steps = warp.block->launch->steps;
   const LaneMask rest = warp.active & ~mask;
-  if (isPlainExit(steps[target])) {
+  if (isPlainExit(warp, steps[target])) {
     warp.pc = fallThrough;
     return exitLanes(warp, *step.instruction, mask);
   }
-  if (isPlainExit(steps[fallThrough])) {
+  if (isPlainExit(warp, steps[fallThrough])) {
     warp.pc = target;
     const Outcome outcome = exitLanes(warp, *step.instruction, rest);
     return outcome == Outcome::Stop ? outcome : Outcome::Reschedule;
@@ -40,12 +42,17 @@ static Outcome diverge(Warp &warp, const Step &step, LaneMask mask, std::uint32_
   return Outcome::Reschedule;
 }
 
+/// Continues with the whole running split at `target`.
+static Outcome jumpTo(Warp &warp, const Step &step, std::uint32_t target) {
+  warp.pc = target;
+  const bool mayReschedule = !warp.others.empty() && target < pcAfter(warp, step);
+  return mayReschedule ? Outcome::Reschedule : Outcome::Jump;
+}
+
 static Outcome branch(Warp &warp, const Step &step, LaneMask mask) {
   const std::uint32_t target = step.instruction->target;
   if (mask == warp.active) {
-    warp.pc = target;
-    const bool mayReschedule = !warp.others.empty() && target < pcAfter(warp, step);
-    return mayReschedule ? Outcome::Reschedule : Outcome::Jump;
+    return jumpTo(warp, step, target);
   }
   if (step.instruction->mods.uniform &&
       warp.block->launch->findings.add(
@@ -81,9 +88,96 @@ static Outcome branchIndexed(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Reschedule;
 }
 
+/// Stack bytes of a return address; they end every recursion, also one without variables.
+static constexpr std::uint32_t kReturnBytes = 8;
+
+/// Pushes the caller's values of what `function` uses, for each lane of `mask`; the first lane
+/// whose stack overflows, or kLanes.
+static unsigned saveRegisters(Warp &warp, const DeviceFunction &function, std::uint32_t index,
+                              std::uint32_t returnPc, LaneMask mask) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    CallStack &stack = warp.calls[lane];
+    stack.bytes += function.frameBytes + kReturnBytes;
+    if (stack.bytes > kStackBytes) {
+      return lane;
+    }
+    for (const std::uint32_t slot : function.slots) {
+      stack.words.push_back(warp.lanes<std::uint32_t>(slot * kSlotBytes)[lane]);
+    }
+    for (const std::uint32_t predicate : function.predicates) {
+      stack.words.push_back((warp.predicates[predicate] >> lane) & 1U);
+    }
+    stack.words.push_back(returnPc);
+    stack.words.push_back(index);
+  }
+  return kLanes;
+}
+
+/// Pops one lane's call; returns the pc behind it.
+static std::uint32_t restoreRegisters(Warp &warp, unsigned lane) {
+  CallStack &stack = warp.calls[lane];
+  const auto pop = [&stack] {
+    const std::uint32_t word = stack.words.back();
+    stack.words.pop_back();
+    return word;
+  };
+  const DeviceFunction &function = warp.block->launch->kernel.functions[pop()];
+  const std::uint32_t returnPc = pop();
+  for (auto p = function.predicates.rbegin(); p != function.predicates.rend(); ++p) {
+    const LaneMask bit = LaneMask{1} << lane;
+    warp.predicates[*p] = (warp.predicates[*p] & ~bit) | (pop() << lane);
+  }
+  for (auto slot = function.slots.rbegin(); slot != function.slots.rend(); ++slot) {
+    warp.lanes<std::uint32_t>(*slot * kSlotBytes)[lane] = pop();
+  }
+  stack.bytes -= function.frameBytes + kReturnBytes;
+  return returnPc;
+}
+
+static Outcome callFunction(Warp &warp, const Step &step, LaneMask mask) {
+  const Instruction &instruction = *step.instruction;
+  LaunchContext &launch = *warp.block->launch;
+  const auto index = static_cast<std::uint32_t>(instruction.immediate);
+  const DeviceFunction &function = launch.kernel.functions[index];
+  const unsigned full = saveRegisters(warp, function, index, pcAfter(warp, step), mask);
+  if (full != kLanes) {
+    return launch.findings.add(warp, instruction, LaneMask{1} << full, Fault::IllegalAddress,
+                               Severity::HardwareFault,
+                               "overflows the stack of its thread: \"" + function.name +
+                                   "\" needs more than " + std::to_string(kStackBytes) + " bytes");
+  }
+  return mask == warp.active ? jumpTo(warp, step, instruction.target)
+                             : diverge(warp, step, mask, instruction.target, pcAfter(warp, step));
+}
+
 static Outcome exitThreads(Warp &warp, const Step &step, LaneMask mask) {
   warp.pc = pcAfter(warp, step);
   return exitLanes(warp, *step.instruction, mask);
+}
+
+/// Ret: behind the call that each lane is in. A kernel's own code is in no call, so that its lanes
+/// exit together.
+static Outcome returnFromCall(Warp &warp, const Step &step, LaneMask mask) {
+  if (warp.calls[static_cast<unsigned>(std::countr_zero(mask))].words.empty()) {
+    return exitThreads(warp, step, mask);
+  }
+  const LaneMask rest = warp.active & ~mask;
+  if (rest != 0) {
+    warp.others.push_back({.mask = rest, .pc = pcAfter(warp, step)});
+  }
+  const std::size_t before = warp.others.size();
+  for (LaneMask lanes = mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint32_t returnPc = restoreRegisters(warp, lane);
+    if (warp.others.size() > before && warp.others.back().pc == returnPc) {
+      warp.others.back().mask |= LaneMask{1} << lane;
+    } else {
+      warp.others.push_back({.mask = LaneMask{1} << lane, .pc = returnPc});
+    }
+  }
+  warp.active = 0; // the scheduler merges the splits that return to one place
+  return Outcome::Reschedule;
 }
 
 Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
@@ -167,6 +261,12 @@ static Outcome readSpecial(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
+/// createpolicy: a value that only instructions with a cache hint take, which ignore it.
+static Outcome createPolicy(Warp &warp, const Step &step, LaneMask mask) {
+  broadcast<std::uint64_t>(warp, step.operand[0], 0, mask);
+  return Outcome::Next;
+}
+
 static Outcome activeMask(Warp &warp, const Step &step, LaneMask mask) {
   broadcast(warp, step.operand[0], mask, mask);
   return Outcome::Next;
@@ -190,7 +290,10 @@ Handler selectControl(const Instruction &instruction) {
     return &branch;
   case Op::BrxIdx:
     return &branchIndexed;
+  case Op::Call:
+    return &callFunction;
   case Op::Ret:
+    return &returnFromCall;
   case Op::Exit:
     return &exitThreads;
   case Op::Trap:
@@ -204,6 +307,8 @@ Handler selectControl(const Instruction &instruction) {
     return &yield;
   case Op::ReadSpecial:
     return &readSpecial;
+  case Op::CreatePolicy:
+    return &createPolicy;
   case Op::Activemask:
     return &activeMask;
   default: // the other groups

@@ -11,6 +11,7 @@
 #include "emulator/exec/global_memory.h"
 #include "emulator/ptx/program.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -62,6 +63,13 @@ struct Split {
   bool isAligned = false; ///< parked at an instruction that the whole warp has to execute
 };
 
+/// What the calls of one lane keep, innermost last: per call the saved values of the function's
+/// slots and predicates, the pc behind the call and the function's index (control.cpp).
+struct CallStack {
+  std::vector<std::uint32_t> words;
+  std::uint32_t bytes = 0; ///< of local memory that the active frames take
+};
+
 /// The registers and the control state of one warp.
 struct Warp {
   std::byte *registers = nullptr;    ///< slotCount slots of kSlotBytes, aligned to kSlotBytes
@@ -76,11 +84,12 @@ struct Warp {
   std::uint32_t index = 0;           ///< rank in the block
   Block *block = nullptr;
   std::vector<Split> others;
-  MemoryRegion region;                ///< the region of the latest global access
-  std::uint64_t regionGeneration = 0; ///< of GlobalMemory when `region` was read; 0: none
-  std::uint32_t barrierLine = 0;      ///< line of the barrier that the warp waits at
-  std::uint32_t barrierId = 0;        ///< number of that barrier
-  const Step *barrierStep = nullptr;  ///< bar.red: the instruction that waits for its result
+  std::array<CallStack, kLanes> calls; ///< recursive functions that the lanes are in
+  MemoryRegion region;                 ///< the region of the latest global access
+  std::uint64_t regionGeneration = 0;  ///< of GlobalMemory when `region` was read; 0: none
+  std::uint32_t barrierLine = 0;       ///< line of the barrier that the warp waits at
+  std::uint32_t barrierId = 0;         ///< number of that barrier
+  const Step *barrierStep = nullptr;   ///< bar.red: the instruction that waits for its result
   std::vector<std::uint8_t> local, localShadow; ///< local memory, one piece per lane
   AsyncQueue async;
 
