@@ -38,42 +38,68 @@ static T combine(AtomicOp operation, T old, T b, T c) {
   return old;
 }
 
-/// Floating-point kinds of atomics, by what the location holds.
+/// Floating-point kinds of atomics, by what the location holds. Additions of f32 flush subnormal
+/// inputs and results in global memory and keep them in shared memory (PTX ISA, "atom", "red").
+template <bool IsFlushed>
 struct AddFloat {
   using Bits = std::uint32_t;
+  using Global = AddFloat<true>;
   static Bits apply(AtomicOp operation, Bits old, Bits b, Bits) {
-    const auto x = std::bit_cast<float>(old);
-    const auto y = std::bit_cast<float>(b);
-    // atom.add.f32 on global memory flushes subnormals on hardware only where it says .ftz; the
-    // form without it keeps them (PTX ISA, "atom").
-    return operation == AtomicOp::Exch ? b : std::bit_cast<Bits>(canonical(x + y));
+    const float sum =
+        flushIf<IsFlushed>(std::bit_cast<float>(old)) + flushIf<IsFlushed>(std::bit_cast<float>(b));
+    return operation == AtomicOp::Exch ? b
+                                       : std::bit_cast<Bits>(canonical(flushIf<IsFlushed>(sum)));
   }
 };
 struct AddDouble {
   using Bits = std::uint64_t;
+  using Global = AddDouble;
   static Bits apply(AtomicOp operation, Bits old, Bits b, Bits) {
     return operation == AtomicOp::Exch ? b
                                        : std::bit_cast<Bits>(canonical(std::bit_cast<double>(old) +
                                                                        std::bit_cast<double>(b)));
   }
 };
-struct AddHalves {
-  using Bits = std::uint32_t;
-  static Bits apply(AtomicOp, Bits old, Bits b, Bits) {
-    const std::uint32_t low = narrow<kF16>(widenF16(old & 0xffffU) + widenF16(b & 0xffffU));
-    return (narrow<kF16>(widenF16(old >> 16) + widenF16(b >> 16)) << 16) | low;
+/// add, min and max of one f16 or bf16. min and max ignore a NaN, and -0 is less than +0.
+template <bool IsBfloat>
+static std::uint32_t combineHalf(AtomicOp operation, std::uint32_t old, std::uint32_t b) {
+  const auto widened = IsBfloat ? &widenBf16 : &widenF16;
+  const float x = widened(old);
+  const float y = widened(b);
+  if (operation == AtomicOp::Add) {
+    return IsBfloat ? narrowBf16(x + y) : narrow<kF16>(x + y);
+  }
+  if (x != x || y != y) {
+    return x != x && y != y ? 0x7fffU : x != x ? b : old;
+  }
+  const bool isMax = operation == AtomicOp::Max;
+  if (x == y) {
+    return isMax ? old & b : old | b;
+  }
+  return (x < y) == isMax ? b : old;
+}
+
+template <bool IsBfloat>
+struct CombineHalf {
+  using Bits = std::uint16_t;
+  using Global = CombineHalf;
+  static Bits apply(AtomicOp operation, Bits old, Bits b, Bits) {
+    return static_cast<Bits>(combineHalf<IsBfloat>(operation, old, b));
   }
 };
-struct AddBfloats {
+template <bool IsBfloat>
+struct CombineHalves {
   using Bits = std::uint32_t;
-  static Bits apply(AtomicOp, Bits old, Bits b, Bits) {
-    const std::uint32_t low = narrowBf16(widenBf16(old & 0xffffU) + widenBf16(b & 0xffffU));
-    return (narrowBf16(widenBf16(old >> 16) + widenBf16(b >> 16)) << 16) | low;
+  using Global = CombineHalves;
+  static Bits apply(AtomicOp operation, Bits old, Bits b, Bits) {
+    return (combineHalf<IsBfloat>(operation, old >> 16, b >> 16) << 16) |
+           combineHalf<IsBfloat>(operation, old & 0xffffU, b & 0xffffU);
   }
 };
 template <typename T>
 struct CombineInteger {
   using Bits = std::make_unsigned_t<T>;
+  using Global = CombineInteger;
   static Bits apply(AtomicOp operation, Bits old, Bits b, Bits c) {
     return static_cast<Bits>(
         combine<T>(operation, static_cast<T>(old), static_cast<T>(b), static_cast<T>(c)));
@@ -93,6 +119,25 @@ static typename Kind::Bits update(std::uint8_t *location, AtomicOp operation, ty
   return old;
 }
 
+/// Elements of the widest vector: eight of 16 bits.
+static constexpr unsigned kMaxElements = 8;
+
+/// The elements of one lane, with what they were into `old`; in global memory by Kind::Global.
+template <typename Kind, typename Storage>
+static void updateLane(const Instruction &instruction, const Span &span, unsigned lane,
+                       const Storage *const *b, const Storage *c, Storage (*old)[kLanes]) {
+  using Bits = typename Kind::Bits;
+  std::uint8_t *location = span.data + span.offset[lane];
+  const AtomicOp operation = instruction.mods.atomic;
+  for (unsigned e = 0; e < instruction.vector; ++e, location += sizeof(Bits)) {
+    const auto value = static_cast<Bits>(b[e][lane]);
+    const auto other = static_cast<Bits>(c[lane]);
+    old[e][lane] = span.space == Space::Global
+                       ? update<typename Kind::Global>(location, operation, value, other)
+                       : update<Kind>(location, operation, value, other);
+  }
+}
+
 template <typename Kind>
 static Outcome atomic(Warp &warp, const Step &step, LaneMask mask) {
   using Bits = typename Kind::Bits;
@@ -102,12 +147,16 @@ static Outcome atomic(Warp &warp, const Step &step, LaneMask mask) {
   AccessRequest request;
   request.space = instruction.space;
   request.kind = AccessKind::Update;
-  request.sizeBytes = sizeof(Bits);
+  request.sizeBytes = static_cast<std::uint32_t>(sizeof(Bits) * instruction.vector);
   readAddresses(warp, sources[0], (instruction.addressBits & 1U) != 0, instruction.immediate,
                 request);
-  const Storage *b = warp.lanes<const Storage>(sources[1]);
-  const Storage *c = instruction.numSrc > 2 ? warp.lanes<const Storage>(sources[2]) : b;
-  Storage old[kLanes] = {};
+  const Storage *b[kMaxElements];
+  for (unsigned e = 0; e < instruction.vector; ++e) {
+    b[e] = warp.lanes<const Storage>(sources[1 + e]);
+  }
+  const bool hasThird = instruction.mods.atomic == AtomicOp::Cas;
+  const Storage *c = hasThird ? warp.lanes<const Storage>(sources[2]) : b[0];
+  Storage old[kMaxElements][kLanes];
   Span span;
   for (LaneMask rest = mask; rest != 0; rest &= ~span.lanes) {
     if (resolve(warp, step, request, rest, span) == Outcome::Stop ||
@@ -117,32 +166,38 @@ static Outcome atomic(Warp &warp, const Step &step, LaneMask mask) {
     }
     for (LaneMask lanes = span.lanes; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      old[lane] = update<Kind>(span.data + span.offset[lane], instruction.mods.atomic,
-                               static_cast<Bits>(b[lane]), static_cast<Bits>(c[lane]));
+      updateLane<Kind>(instruction, span, lane, b, c, old);
     }
     markWritten(span, request.sizeBytes);
   }
-  if (instruction.numDst > 0 && step.operands[0] != kNoSlot) {
-    storeMasked(warp.lanes<Storage>(step.operands[0]), old, mask);
+  for (unsigned e = 0; e < instruction.numDst; ++e) {
+    if (step.operands[e] != kNoSlot) {
+      storeMasked(warp.lanes<Storage>(step.operands[e]), old[e], mask);
+    }
   }
   return Outcome::Next;
 }
 
 Handler selectAtomic(const Instruction &instruction) {
-  if (instruction.op != Op::Atom && instruction.op != Op::Red) {
+  if ((instruction.op != Op::Atom && instruction.op != Op::Red) ||
+      instruction.vector > kMaxElements) {
     return nullptr;
   }
   const AtomicOp operation = instruction.mods.atomic;
   const bool isFloatOperation = operation == AtomicOp::Add || operation == AtomicOp::Exch;
   switch (instruction.type) {
   case Type::F32:
-    return isFloatOperation ? &atomic<AddFloat> : nullptr;
+    return isFloatOperation ? &atomic<AddFloat<false>> : nullptr;
   case Type::F64:
     return isFloatOperation ? &atomic<AddDouble> : nullptr;
+  case Type::F16:
+    return &atomic<CombineHalf<false>>;
+  case Type::BF16:
+    return &atomic<CombineHalf<true>>;
   case Type::F16x2:
-    return operation == AtomicOp::Add ? &atomic<AddHalves> : nullptr;
+    return &atomic<CombineHalves<false>>;
   case Type::BF16x2:
-    return operation == AtomicOp::Add ? &atomic<AddBfloats> : nullptr;
+    return &atomic<CombineHalves<true>>;
   default: // integers and untyped
     return forIntegers(instruction.type, []<typename T>() -> Handler {
       if constexpr (sizeof(T) == 1) {
