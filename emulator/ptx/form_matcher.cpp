@@ -139,10 +139,25 @@ static bool matchItem(std::string_view item, QualifierSet &qualifiers, Candidate
   return isOptional;
 }
 
+/// The row's place in the table.
+static std::uint16_t rowOf(const Form &form) {
+  std::size_t before = 0;
+  for (const std::span<const Form> forms : allForms()) {
+    const auto found = std::find_if(forms.begin(), forms.end(),
+                                    [&form](const Form &other) { return &other == &form; });
+    before += static_cast<std::size_t>(found - forms.begin());
+    if (found != forms.end()) {
+      break;
+    }
+  }
+  return static_cast<std::uint16_t>(before);
+}
+
 /// Fills what the row as a whole implies.
 static void finishCandidate(const Form &form, Candidate &candidate) {
   Instruction &instruction = candidate.instruction;
   instruction.op = form.op;
+  instruction.form = rowOf(form);
   instruction.immediate = form.op == Op::CpAsync ? 0 : form.immediate;
   instruction.type = candidate.types[0];
   instruction.srcType = candidate.types[1];

@@ -78,6 +78,7 @@ struct Instruction {
   std::int64_t immediate2 = 0;    ///< displacement of the second address; entries of BrxIdx
   std::uint32_t target = kNoSlot; ///< branch target (instruction index)
   std::uint32_t line = 0;         ///< line in the PTX text
+  std::uint16_t form = 0;         ///< row of the table of forms, as describeForms lists them
   Modifiers mods;
 };
 

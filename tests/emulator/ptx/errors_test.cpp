@@ -32,7 +32,7 @@ TEST(PtxErrorTest, RefusesUnknownAndUnsupportedInstructions) {
       {"add.rq.f32 %f1, %f2, %f3;", "no form of add has this combination"},
       {"add.ftz.ftz.f32 %f1, %f2, %f3;", "no form of add has this combination"},
       {"cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "no form of cvt has this combination"},
-      {"set.eq.f16x2.f16x2 %r1, %r2, %r3;", "no form of set has this combination"},
+      {"set.eq.f16x2.f32 %r1, %f2, %f3;", "no form of set has this combination"},
       {"atom.global.add.f16 %h1, [%rd1], %h2;", "no form of atom has this combination"},
       {"cvt.f32.s32 %f1, %r1;", "no form of cvt has this combination"}, // needs a rounding
       {"wgmma.fence.sync.aligned;", "needs target sm_90a, found sm_89"},
