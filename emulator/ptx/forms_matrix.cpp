@@ -16,6 +16,13 @@ static constexpr std::array kMatrixRows = {
     Form{"mma", "sync aligned m16n8k16 row col T:f32 S:f16 A:f16 C:f32", "d4:f32 s4:b32 s2:b32 s4:f32", Op::Mma, 80},
     Form{"mma", "sync aligned m16n8k16 row col T:f32 S:bf16 A:bf16 C:f32", "d4:f32 s4:b32 s2:b32 s4:f32", Op::Mma, 80},
     Form{"mma", "sync aligned m16n8k16 row col T:f16 S:f16 A:f16 C:f16", "d2:b32 s4:b32 s2:b32 s2:b32", Op::Mma, 80},
+    Form{"mma", "sync aligned m16n8k16 row col T:f32 S:fp8 A:fp8 C:f32", "d4:f32 s2:b32 s1:b32 s4:f32", Op::Mma, 89},
+    Form{"mma", "sync aligned m16n8k16 row col T:f16 S:fp8 A:fp8 C:f16", "d2:b32 s2:b32 s1:b32 s2:b32", Op::Mma, 89},
+    Form{"mma", "sync aligned m16n8k8 row col T:f32 S:f16 A:f16 C:f32", "d4:f32 s2:b32 s1:b32 s4:f32", Op::Mma, 80},
+    Form{"mma", "sync aligned m16n8k8 row col T:f32 S:bf16 A:bf16 C:f32", "d4:f32 s2:b32 s1:b32 s4:f32", Op::Mma, 80},
+    Form{"mma", "sync aligned m16n8k8 row col T:f16 S:f16 A:f16 C:f16", "d2:b32 s2:b32 s1:b32 s2:b32", Op::Mma, 80},
+    Form{"mma", "sync aligned m16n8k8 row col T:f32 S:tf32 A:tf32 C:f32", "d4:f32 s4:b32 s2:b32 s4:f32", Op::Mma, 80},
+    Form{"mma", "sync aligned m16n8k4 row col T:f32 S:tf32 A:tf32 C:f32", "d4:f32 s2:b32 s1:b32 s4:f32", Op::Mma, 80},
 
     // A as a matrix descriptor, then from registers
     Form{"wgmma", "mma_async sync aligned @wgmmaShape:k32 T:f32,f16 S:fp8 A:fp8", "dF s:b64 s:b64 sp i:scaleA i:scaleB", Op::Wgmma, kOnly90a},

@@ -254,6 +254,10 @@ void applyWord(std::string_view word, Instruction &instruction) {
     setShape(mods, 16, 8, 32);
   } else if (word == "m16n8k16") {
     setShape(mods, 16, 8, 16);
+  } else if (word == "m16n8k8") {
+    setShape(mods, 16, 8, 8);
+  } else if (word == "m16n8k4") {
+    setShape(mods, 16, 8, 4);
   }
 }
 

@@ -51,18 +51,15 @@ def transfers(out):
     out.case("movmatrix.sync.aligned.m8n8.trans.b16 %d, %a", "transposes", {"a": held}, {"d": turned})
 
 
-def fragment_a(k, i, lane):
-    group, quad = lane // 4, lane % 4
-    if k == 16:
-        return group + (8 if i & 2 else 0), quad * 2 + (i & 1) + (8 if i >= 4 else 0)
-    return group + (8 if i & 4 else 0), quad * 4 + (i & 3) + (16 if i >= 8 else 0)
+def fragment_a(per, i, lane):
+    """Row and k of element i: registers of eight rows by 16 bytes, `per` elements to a word."""
+    register, place = divmod(i, per)
+    return lane // 4 + 8 * (register % 2), lane % 4 * per + place + register // 2 * 4 * per
 
 
-def fragment_b(k, i, lane):
-    group, quad = lane // 4, lane % 4
-    if k == 16:
-        return quad * 2 + (i & 1) + (8 if i >= 2 else 0), group
-    return quad * 4 + (i & 3) + (16 if i >= 4 else 0), group
+def fragment_b(per, i, lane):
+    register, place = divmod(i, per)
+    return lane % 4 * per + place + register * 4 * per, lane // 4
 
 
 def fragment_c(i, lane):
@@ -75,8 +72,11 @@ def packed(values, bits):
 
 def products(out):
     table = [(32, a, b, acc) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2") for acc in ("f32", "f16")] + \
-            [(16, "f16", "f16", "f32"), (16, "bf16", "bf16", "f32"), (16, "f16", "f16", "f16")]
-    formats = {"e4m3": (nx.E4M3, 8), "e5m2": (nx.E5M2, 8), "f16": (nx.F16, 16), "bf16": (nx.BF16, 16)}
+            [(16, "e4m3", "e5m2", "f32"), (16, "e5m2", "e5m2", "f16")] + \
+            [(k, kind, kind, acc) for k in (16, 8) for kind, acc in (("f16", "f32"), ("bf16", "f32"), ("f16", "f16"))] + \
+            [(8, "tf32", "tf32", "f32"), (4, "tf32", "tf32", "f32")]
+    formats = {"e4m3": (nx.E4M3, 8), "e5m2": (nx.E5M2, 8), "f16": (nx.F16, 16), "bf16": (nx.BF16, 16),
+               "tf32": (nx.F32, 32)}  # small integers are the same in both
     for k, kind_a, kind_b, acc in table:
         (fmt_a, bits), (fmt_b, _) = formats[kind_a], formats[kind_b]
         a = [[(r * 3 + c * 5) % 7 - 3 for c in range(k)] for r in range(16)]
@@ -84,24 +84,27 @@ def products(out):
         c = [[r - 2 * n for n in range(8)] for r in range(16)]
         d = [[c[r][n] + sum(a[r][i] * b[i][n] for i in range(k)) for n in range(8)] for r in range(16)]
         per = 32 // bits
+        words = k * bits // 128  # registers of B; twice as many of A
 
         def code(fmt, v):
             return fmt.encode(Fraction(v), "rn")
         ins = {}
-        for register in range(4):
+        for register in range(2 * words):
             ins[f"r{register}"] = [packed([code(fmt_a, a[y][x]) for y, x in
-                                           (fragment_a(k, register * per + j, lane) for j in range(per))], bits)
+                                           (fragment_a(per, register * per + j, lane) for j in range(per))], bits)
                                    for lane in LANES]
-        for register in range(2):
+        for register in range(words):
             ins[f"r{4 + register}"] = [packed([code(fmt_b, b[y][x]) for y, x in
-                                               (fragment_b(k, register * per + j, lane) for j in range(per))], bits)
+                                               (fragment_b(per, register * per + j, lane) for j in range(per))], bits)
                                        for lane in LANES]
+        sources = "{" + ", ".join(f"%r{r}" for r in range(2 * words)) + "}, {" + \
+                  ", ".join(f"%r{4 + r}" for r in range(words)) + "}"
         outs = {}
         if acc == "f32":
             for i in range(4):
                 ins[f"f{i}"] = [code(nx.F32, c[y][x]) for y, x in (fragment_c(i, lane) for lane in LANES)]
                 outs[f"f{4 + i}"] = [code(nx.F32, d[y][x]) for y, x in (fragment_c(i, lane) for lane in LANES)]
-            operands = "{%f4, %f5, %f6, %f7}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}"
+            operands = f"{{%f4, %f5, %f6, %f7}}, {sources}, {{%f0, %f1, %f2, %f3}}"
         else:
             for i in range(2):
                 def pair(matrix, lane):
@@ -109,7 +112,7 @@ def products(out):
                                    (fragment_c(2 * i + j, lane) for j in range(2))], 16)
                 ins[f"r{6 + i}"] = [pair(c, lane) for lane in LANES]
                 outs[f"r{8 + i}"] = [pair(d, lane) for lane in LANES]
-            operands = "{%r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7}"
+            operands = f"{{%r8, %r9}}, {sources}, {{%r6, %r7}}"
         out.case(f"mma.sync.aligned.m16n8k{k}.row.col.{acc}.{kind_a}.{kind_b}.{acc} {operands}", "d = a * b + c", ins, outs)
 
 

@@ -159,6 +159,26 @@ const FormCase kMemoryCases[] = {
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4}, "
      "{%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f5,%f6,%f7,%f8};",
      Op::Mma, Type::F32, Type::F32, 4, 10},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.e5m2.e4m3.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r5}, "
+     "{%f5,%f6,%f7,%f8};",
+     Op::Mma, Type::F32, Type::F32, 4, 7},
+    {"mma.sync.aligned.m16n8k16.row.col.f16.e4m3.e4m3.f16 {%r1,%r2}, {%r3,%r4}, {%r5}, "
+     "{%r6,%r7};",
+     Op::Mma, Type::F16, Type::F16, 2, 5},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r5}, "
+     "{%f5,%f6,%f7,%f8};",
+     Op::Mma, Type::F32, Type::F32, 4, 7},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r5}, "
+     "{%f5,%f6,%f7,%f8};",
+     Op::Mma, Type::F32, Type::F32, 4, 7},
+    {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1,%r2}, {%r3,%r4}, {%r5}, {%r6,%r7};",
+     Op::Mma, Type::F16, Type::F16, 2, 5},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, "
+     "{%r5,%r6}, {%f5,%f6,%f7,%f8};",
+     Op::Mma, Type::F32, Type::F32, 4, 10},
+    {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r5}, "
+     "{%f5,%f6,%f7,%f8};",
+     Op::Mma, Type::F32, Type::F32, 4, 7},
 };
 
 const FormCase kControlCases[] = {
