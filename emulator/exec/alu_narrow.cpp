@@ -35,6 +35,27 @@ static std::uint32_t dotHalves(std::uint32_t a, std::uint32_t b, std::uint32_t c
   return sum;
 }
 
+/// vabsdiff4: |a - b| of each byte, packed, or their sum and c.
+template <bool IsSigned, bool IsSum>
+static std::uint32_t differBytes(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  std::uint32_t result = IsSum ? c : 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::int32_t x = part<IsSigned, 8>(a, i);
+    const std::int32_t y = part<IsSigned, 8>(b, i);
+    const auto difference = static_cast<std::uint32_t>(x > y ? x - y : y - x);
+    result += IsSum ? difference : difference << (8 * i);
+  }
+  return result;
+}
+
+static Handler selectByteDifference(const Instruction &instruction) {
+  const bool isSum = instruction.immediate != 0;
+  if (instruction.type == Type::S32) {
+    return isSum ? &execute<&differBytes<true, true>> : &execute<&differBytes<true, false>>;
+  }
+  return isSum ? &execute<&differBytes<false, true>> : &execute<&differBytes<false, false>>;
+}
+
 template <bool IsSignedA, bool IsSignedB>
 static Handler selectDot(const Instruction &instruction) {
   if (instruction.op == Op::Dp4a) {
@@ -199,6 +220,8 @@ Handler selectNarrow(const Instruction &instruction) {
   case Op::Dp4a:
   case Op::Dp2a:
     return selectDotProduct(instruction);
+  case Op::Vabsdiff4:
+    return selectByteDifference(instruction);
   case Op::Mul24:
   case Op::Mad24:
     return selectMultiply24(instruction);

@@ -124,6 +124,7 @@ static constexpr OpFacts kOps[] = {
     {Op::Szext, "szext", Family::Integer},
     {Op::Bmsk, "bmsk", Family::Integer},
     {Op::Fns, "fns", Family::Integer},
+    {Op::Vabsdiff4, "vabsdiff4", Family::Integer},
     {Op::Elect, "elect.sync", Family::Other},
     {Op::Mapa, "mapa", Family::Integer},
     {Op::GetCtaRank, "getctarank", Family::Integer},

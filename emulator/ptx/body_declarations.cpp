@@ -32,7 +32,7 @@ bool BodyDecoder::readRegisters(Frame &frame) {
     return false;
   }
   const std::optional<Type> type = typeFromName(typeWord.substr(typeWord[0] == '.' ? 1 : 0));
-  if (!type || typeBits(*type) > 64) {
+  if (!type) {
     return cursor_.fail("unsupported register type \"" + std::string(typeWord) + "\"");
   }
   do {
@@ -46,8 +46,9 @@ bool BodyDecoder::readRegisters(Frame &frame) {
                     !cursor_.expectPunct('>'))) {
       return false;
     }
-    const RegisterName first{*type,
-                             builder_->addRegisters(*type, static_cast<std::uint32_t>(count))};
+    const RegisterName first{
+        *type, builder_->addRegisters(*type == Type::B128 ? Type::B64 : *type,
+                                      static_cast<std::uint32_t>(count) * registersOf(*type))};
     if (first.ref == kNoSlot) {
       return cursor_.fail("more than " + std::to_string(kMaxRegisters) + " registers");
     }

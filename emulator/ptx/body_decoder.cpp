@@ -222,7 +222,9 @@ bool BodyDecoder::bindInstruction(Frame &frame, std::size_t begin, const Guard &
     if (binder.bind(candidate, instruction, label, reason, progress)) {
       instruction.guard = guard.predicate;
       instruction.guardNegate = guard.isNegated;
-      for (const Instruction &addition : binder.additions()) {
+      for (Instruction addition : binder.additions()) {
+        addition.guard = guard.predicate;
+        addition.guardNegate = guard.isNegated;
         if (!addInstruction(frame, addition, {}, begin)) {
           return false;
         }

@@ -22,7 +22,7 @@ static bool isInTypeList(std::string_view list, std::string_view name) {
       {"int", "u16,u32,u64,s16,s32,s64"},
       {"int8", "u8,u16,u32,u64,s8,s16,s32,s64"},
       {"bits", "b16,b32,b64"},
-      {"any", "b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64"},
+      {"any", "b8,b16,b32,b64,b128,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64"},
       {"fp8", "e4m3,e5m2"},
   }};
   while (!list.empty()) {
@@ -164,6 +164,10 @@ static void finishCandidate(const Form &form, Candidate &candidate) {
   instruction.mods.carryIn =
       form.mnemonic == "addc" || form.mnemonic == "subc" || form.mnemonic == "madc";
   instruction.mods.aligned |= form.mnemonic == "bar";
+  if (form.op == Op::Vabsdiff4) {
+    instruction.type = candidate.types[1]; // of the bytes
+    instruction.srcType = Type::None;
+  }
   if (form.op == Op::TensorStore || form.op == Op::TensorReduce) {
     instruction.space = Space::Shared; // of its one address besides the tensor map
     instruction.srcSpace = Space::Generic;

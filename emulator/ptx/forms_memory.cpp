@@ -34,6 +34,8 @@ static constexpr std::array kMemoryRows = {
     Form{"atom", "?@order:relaxed,acquire,release,acq_rel ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:inc,dec T:u32", "dT m sT c", Op::Atom},
     Form{"atom", "?@order:relaxed,acquire,release,acq_rel ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:and,or,xor,exch T:b32,b64", "dT m sT c", Op::Atom},
     Form{"atom", "?@order:relaxed,acquire,release,acq_rel ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:cas T:b16,b32,b64", "dT m sT sT c", Op::Atom},
+    Form{"atom", "?@order:relaxed,acquire,release,acq_rel ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:exch T:b128", "dT m sT c", Op::Atom, 90},
+    Form{"atom", "?@order:relaxed,acquire,release,acq_rel ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:cas T:b128", "dT m sT sT c", Op::Atom, 90},
     Form{"red", "?@order:relaxed,release ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:add T:u32,s32,u64,f32,f64", "m sT c", Op::Red},
     Form{"red", "?@order:relaxed,release ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:add noftz T:f16,f16x2", "m sT c", Op::Red, 70},
     Form{"red", "?@order:relaxed,release ?@scope ?@space:global,shared,shared::cta,shared::cluster ?L2::cache_hint @atomic:add noftz T:bf16,bf16x2", "m sT c", Op::Red, 90},

@@ -5,10 +5,10 @@ namespace fp8jit::emulator {
 
 // clang-format off
 static constexpr std::array kMoveRows = {
-    Form{"mov", "T:b16,b32,b64,u16,u32,u64,s16,s32,s64,f16,f16x2,bf16,bf16x2,f32,f64", "dT sT", Op::Mov},
+    Form{"mov", "T:b16,b32,b64,b128,u16,u32,u64,s16,s32,s64,f16,f16x2,bf16,bf16x2,f32,f64", "dT sT", Op::Mov},
     Form{"mov", "T:pred", "dp sp", Op::Mov},
-    Form{"mov", "T:b16,b32,b64", "dT sE", Op::MovPack},
-    Form{"mov", "T:b16,b32,b64", "dE sT", Op::MovUnpack},
+    Form{"mov", "T:b16,b32,b64,b128", "dT sE", Op::MovPack},
+    Form{"mov", "T:b16,b32,b64,b128", "dE sT", Op::MovUnpack},
 
     Form{"cvta", "@space:global,shared,shared::cta,local,const,param T:u32,u64", "dT sT", Op::Cvta},
     Form{"cvta", "to @space:global,shared,shared::cta,local,const,param T:u32,u64", "dT sT", Op::CvtaTo},
@@ -34,6 +34,7 @@ static constexpr std::array kMoveRows = {
     Form{"cvt", "@rounding:rn,rz relu ?satfinite T:f16 S:f32", "dT sS", Op::Cvt, 80},
     Form{"cvt", "@rounding:rn,rz satfinite T:f16 S:f32", "dT sS", Op::Cvt, 80},
     Form{"cvt", "@rounding:rn,rz ?relu ?satfinite T:bf16 S:f32", "dT sS", Op::Cvt, 80},
+    Form{"cvt", "@rounding:rm,rp T:bf16 S:f32", "dT sS", Op::Cvt, 90},
     Form{"cvt", "@rounding:rn,rz,rm,rp ?sat T:f16 S:f64", "dT sS", Op::Cvt},
     Form{"cvt", "@rounding:rn,rz,rm,rp T:bf16 S:f64", "dT sS", Op::Cvt, 90},
     Form{"cvt", "@rounding:rn,rz,rm,rp ?ftz ?sat T:f32 S:f64", "dT sS", Op::Cvt},

@@ -49,6 +49,9 @@ bool OperandBinder::addSink(Type type) {
 }
 
 bool OperandBinder::addDestination(const Item &item, Type type, const Operand &operand) {
+  if (type == Type::B128) {
+    return addWide(operand, true);
+  }
   if (operand.kind == Operand::Kind::Sink) {
     return addSink(type);
   }
@@ -67,6 +70,9 @@ bool OperandBinder::addDestination(const Item &item, Type type, const Operand &o
 }
 
 bool OperandBinder::addSource(const Item &item, Type type, const Operand &operand) {
+  if (type == Type::B128) {
+    return addWide(operand, false);
+  }
   if (operand.isNegated || operand.isAddress) {
     return fail("expected a value, found " +
                 std::string(operand.isNegated ? "a negation" : "an address in brackets"));
@@ -166,7 +172,9 @@ bool OperandBinder::bindVector(const Item &item, const Operand &operand) {
 
 bool OperandBinder::bindElements(const Item &item, const Operand &operand) {
   const Type whole = candidate_->types[0];
-  if (operand.kind != Operand::Kind::Vector || (operand.partCount != 2 && operand.partCount != 4)) {
+  const bool isCountRight =
+      operand.partCount == 2 || (operand.partCount == 4 && whole != Type::B128);
+  if (operand.kind != Operand::Kind::Vector || !isCountRight) {
     return fail("expected a vector of 2 or 4 elements, found " + describeOperand(operand));
   }
   const auto count = static_cast<unsigned>(operand.partCount);
@@ -381,7 +389,7 @@ bool OperandBinder::bind(const Candidate &candidate, Instruction &instruction,
   std::vector<std::uint32_t> &operands = builder_.kernel().operands;
   const std::size_t first = operands.size();
   instruction_.operands = static_cast<std::uint32_t>(first);
-  if (!bindItems(pattern, progress) || !checkAccess()) {
+  if (!bindItems(pattern, progress) || !checkAccess() || !splitWide()) {
     operands.resize(first);
     message = message_;
     return false;

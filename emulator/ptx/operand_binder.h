@@ -27,8 +27,9 @@ public:
   bool bind(const Candidate &candidate, Instruction &instruction, std::string_view &label,
             std::string &message, std::size_t &progress);
 
-  /// Additions that must run before the instruction of the last bind: displacements of addresses
-  /// that have none of their own in the instruction.
+  /// What must run before the instruction of the last bind: additions of displacements to addresses
+  /// that have none of their own in the instruction, moves of lower halves. The guard of the
+  /// instruction is theirs too.
   const std::vector<Instruction> &additions() const { return additions_; }
 
 private:
@@ -66,6 +67,8 @@ private:
   bool addDestination(const Item &item, Type type, const Operand &operand);
   bool addSource(const Item &item, Type type, const Operand &operand);
   bool addressOf(const Operand &operand, bool is64, std::uint32_t &ref);
+  bool addWide(const Operand &operand, bool isDestination);
+  bool splitWide();
   bool checkAccess();
   void append(std::uint32_t ref, bool isDestination);
   Type selectType(const Item &item) const;

@@ -66,6 +66,10 @@ static bool takeImmediate(std::string_view name, std::uint64_t value, const Form
     expected = "128";
     return value == kMapBytes;
   }
+  if (name == "events") {
+    expected = "below 65536";
+    return value <= 0xffff;
+  }
   constexpr std::uint64_t kMaxPlain = 255; // lop3's table has 8 bits; a group count needs less
   instruction.immediate = static_cast<std::int64_t>(value);
   expected = "at most 255";

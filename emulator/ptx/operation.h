@@ -23,6 +23,8 @@
 //   Add .. Shr, Fma, MadLo ...              d | a b [c]; shift counts are 32-bit
 //   Dp4a, Dp2a     d | a b c               type: of a, srcType: of b; immediate: 1 for .hi, as in
 //                                           Mul24 (d | a b) and Mad24 (d | a b c)
+//   Vabsdiff4      d | a b c               bytes of `type`; immediate 1: their sum plus c, else c
+//                                           has no effect
 //   Szext, Bmsk    d | a b                 immediate: 1 for .wrap     Fns  d | mask base offset
 //   Bfe            d | a pos len            Bfi  d | a b pos len          Shf*  d | a b c
 //   Lop3           d | a b c                immediate: the table
@@ -48,7 +50,9 @@
 //   BarSync        | id count?              BarArrive   | id count         (slots)
 //   BarRed         d or p | id count? pa    boolOp And, Or: p; Popc: d     (negateSource: of pa)
 //   Atom           d? | a+ b [c]            Red | a+ b                     c: of cas; vector = N:
-//                                           d0? .. dN-1? | a+ b0 .. bN-1, elements of `type`
+//                                           d0? .. dN-1? | a+ b0 .. bN-1, elements of `type`;
+//                                           of exch and cas on B128 each value is two 64-bit
+//                                           operands, the lower half first
 //   CpAsync        | a+ a+ size? pIgnore?   first the shared, then the global address; cpSize
 //   CpAsyncWait    |                        immediate: groups that may stay pending
 //   CpAsyncMbarrierArrive  | a+             noInc
@@ -312,6 +316,7 @@ enum class Op : std::uint16_t {
   Szext,
   Bmsk,
   Fns,
+  Vabsdiff4,
   // clusters and launch control
   Elect,
   Mapa,

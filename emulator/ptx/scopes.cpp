@@ -42,6 +42,10 @@ static std::uint32_t registerNumber(std::string_view digits, std::uint32_t limit
   return isCanonical && status == std::errc() && stop == end && number < limit ? number : limit;
 }
 
+std::uint32_t registersOf(Type type) {
+  return type == Type::B128 ? 2 : 1;
+}
+
 RegisterName ScopeStack::findRegister(std::string_view name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (!scope->registers.empty()) {
@@ -56,7 +60,7 @@ RegisterName ScopeStack::findRegister(std::string_view name) const {
       }
       const std::uint32_t number = registerNumber(name.substr(range.prefix.size()), range.count);
       if (number < range.count) {
-        return {range.first.type, range.first.ref + number};
+        return {range.first.type, range.first.ref + number * registersOf(range.first.type)};
       }
     }
   }

@@ -28,10 +28,14 @@ struct Variable {
   bool isUnplaced = false;
 };
 
+/// A declared register. One of 128 bits is two of 64 bits, the lower half first.
 struct RegisterName {
   Type type = Type::None;
   std::uint32_t ref = kNoSlot; ///< kernel_builder.h
 };
+
+/// The number of references that a register of `type` takes.
+std::uint32_t registersOf(Type type);
 
 using VariableMap = std::unordered_map<std::string_view, Variable>;
 

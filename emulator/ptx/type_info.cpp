@@ -99,6 +99,8 @@ Type bitsType(unsigned bits) {
     return Type::B32;
   case 64:
     return Type::B64;
+  case 128:
+    return Type::B128;
   default:
     return Type::None;
   }

@@ -146,6 +146,14 @@ def dot_products(out):
                          {"d": [bits_of(z + sum(p * q for p, q in zip(fields(x, ta, 16),
                                                                      fields(y, tb, 8)[first:])), 32)
                                 for x, y, z in zip(a, b, c)]})
+    for kind in ["u32", "s32"]:
+        differences = [[abs(p - q) for p, q in zip(fields(x, kind, 8), fields(y, kind, 8))]
+                       for x, y in zip(a, b)]
+        ins = {"a": a, "b": b, "c": c}
+        out.case(f"vabsdiff4.u32.{kind}.{kind} %d, %a, %b, %c", "bytes, c has no effect", ins,
+                 {"d": [sum(v << (8 * i) for i, v in enumerate(d)) for d in differences]})
+        out.case(f"vabsdiff4.u32.{kind}.{kind}.add %d, %a, %b, %c", "their sum and c", ins,
+                 {"d": [bits_of(z + sum(d), 32) for z, d in zip(c, differences)]})
 
 
 def products24(out):

@@ -33,6 +33,7 @@ TEST(PtxErrorTest, RefusesUnknownAndUnsupportedInstructions) {
       {"add.ftz.ftz.f32 %f1, %f2, %f3;", "no form of add has this combination"},
       {"cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "no form of cvt has this combination"},
       {"set.eq.f16x2.f32 %r1, %f2, %f3;", "no form of set has this combination"},
+      {"vadd4.u32.u32.u32 %r1, %r2, %r3, %r4;", "video instructions are not part"},
       {"atom.global.add.f16 %h1, [%rd1], %h2;", "no form of atom has this combination"},
       {"cvt.f32.s32 %f1, %r1;", "no form of cvt has this combination"}, // needs a rounding
       {"wgmma.fence.sync.aligned;", "needs target sm_90a, found sm_89"},
@@ -107,7 +108,7 @@ TEST(PtxErrorTest, RefusesBrokenStatements) {
       {"L: L: ret;", "label \"L\" is defined twice"},
       {".reg .b32 %r<3>;", "declared twice"},
       {".reg .b32 a, a;", "declared twice"},
-      {".reg .b128 q;", "unsupported register type"},
+      {".reg .b129 q;", "unsupported register type"},
       {".reg .b32 %x<99999999>;", "a register count"},
       {".shared .b8 s[];", "has no size"},
       {".local .align 3 .b8 s[4];", "not a power of two"},

@@ -56,6 +56,7 @@ const FormCase kMoveCases[] = {
     {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;", Op::CvtPack, Type::E4M3x2, Type::F32, 1, 2},
     {"cvt.rn.satfinite.e5m2x2.f32 %h1, %f1, %f2;", Op::CvtPack, Type::E5M2x2, Type::F32, 1, 2},
     {"cvt.rn.satfinite.e4m3x2.f16x2 %h1, %r1;", Op::Cvt, Type::E4M3x2, Type::F16x2, 1, 1},
+    {"cvt.rna.tf32.f32 %r1, %f1;", Op::Cvt, Type::TF32, Type::F32, 1, 1},
     {"cvt.rn.f16x2.e5m2x2 %r1, %h1;", Op::Cvt, Type::F16x2, Type::E5M2x2, 1, 1},
 };
 
@@ -115,6 +116,15 @@ const FormCase kArithmeticCases[] = {
     {"setp.ne.and.b64 %p1|%p2, %rd1, %rd2, !%p3;", Op::Setp, Type::B64, Type::None, 2, 3},
     {"set.eq.u32.f32 %r1, %f2, %f3;", Op::Set, Type::U32, Type::F32, 1, 2},
     {"selp.f32 %f1, %f2, %f3, %p1;", Op::Selp, Type::F32, Type::None, 1, 3},
+    {"set.eq.f16x2.f16x2 %r1, %r2, %r3;", Op::Set, Type::F16x2, Type::F16x2, 1, 2},
+    {"set.lt.and.u16.f16 %h1, %h2, %h3, %p1;", Op::Set, Type::U16, Type::F16, 1, 3},
+    {"dp4a.u32.s32 %r1, %r2, %r3, %r4;", Op::Dp4a, Type::U32, Type::S32, 1, 3},
+    {"dp2a.hi.s32.s32 %r1, %r2, %r3, %r4;", Op::Dp2a, Type::S32, Type::S32, 1, 3},
+    {"mul24.hi.s32 %r1, %r2, %r3;", Op::Mul24, Type::S32, Type::None, 1, 2},
+    {"mad24.lo.u32 %r1, %r2, %r3, %r4;", Op::Mad24, Type::U32, Type::None, 1, 3},
+    {"vabsdiff4.u32.s32.s32.add %r1, %r2, %r3, %r4;", Op::Vabsdiff4, Type::S32, Type::None, 1, 3},
+    {"ex2.approx.f16x2 %r1, %r2;", Op::Ex2, Type::F16x2, Type::None, 1, 1},
+    {"tanh.approx.f16 %h1, %h2;", Op::Tanh, Type::F16, Type::None, 1, 1},
     {"slct.u32.s32 %r1, %r2, %r3, %r4;", Op::Slct, Type::U32, Type::S32, 1, 3},
 };
 
@@ -133,6 +143,11 @@ const FormCase kMemoryCases[] = {
     {"st.global.cs.v4.b32 [%rd1], {%r1, %r2, %r3, %r4};", Op::St, Type::B32, Type::None, 0, 5},
     {"st.shared.u8 [%r1], %r2;", Op::St, Type::U8, Type::None, 0, 2},
     {"st.release.gpu.global.u32 [%rd1], 1;", Op::St, Type::U32, Type::None, 0, 2},
+    {"prefetchu.L1 [%rd1];", Op::Prefetch, Type::None, Type::None, 0, 1},
+    {"applypriority.global.L2::evict_normal [%rd1], 128;", Op::Prefetch, Type::None, Type::None, 0,
+     1},
+    {"discard.global.L2 [%rd1], 128;", Op::Prefetch, Type::None, Type::None, 0, 1},
+    {"atom.global.add.noftz.f16 %h1, [%rd1], %h2;", Op::Atom, Type::F16, Type::None, 1, 2},
     {"prefetch.global.L2 [%rd1];", Op::Prefetch, Type::None, Type::None, 0, 1},
     {"atom.global.add.f32 %f1, [%rd1], %f2;", Op::Atom, Type::F32, Type::None, 1, 2},
     {"atom.shared.cas.b32 %r1, [%r2], %r3, %r4;", Op::Atom, Type::B32, Type::None, 1, 3},
@@ -184,6 +199,8 @@ const FormCase kMemoryCases[] = {
 const FormCase kControlCases[] = {
     {"bra.uni END; END:", Op::Bra, Type::None, Type::None, 0, 0},
     {"ret;", Op::Ret, Type::None, Type::None, 0, 0},
+    {"brkpt;", Op::Trap, Type::None, Type::None, 0, 0},
+    {"pmevent 7;", Op::Nop, Type::None, Type::None, 0, 0},
     {"exit;", Op::Exit, Type::None, Type::None, 0, 0},
     {"trap;", Op::Trap, Type::None, Type::None, 0, 0},
     {"nanosleep.u32 100;", Op::Nanosleep, Type::U32, Type::None, 0, 1},

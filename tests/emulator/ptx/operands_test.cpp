@@ -80,6 +80,31 @@ TEST(OperandTest, NotesTheLaneWidths) {
   EXPECT_EQ(multiply.code[0].srcBits, 32);
 }
 
+TEST(OperandTest, RegistersOf128BitsAreTwo) {
+  const std::string registers = ".reg .b128 %q<3>; ";
+  const Kernel pack = decodeKernel(registers + "@%p1 mov.b128 %q1, {%rd1, %rd2};");
+  const Kernel load = decodeKernel(registers + "ld.global.b128 %q1, [%rd1];");
+  const Kernel unpack = decodeKernel(registers + "mov.b128 {%rd1, %rd2}, %q1;");
+  const Kernel swap =
+      decodeKernel(registers + "atom.global.cas.b128 %q0, [%rd1], %q1, %q2;", "sm_90");
+
+  ASSERT_EQ(pack.code.size(), 3U);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(pack.code[i].op, Op::Mov);
+    EXPECT_EQ(pack.code[i].type, Type::B64);
+    EXPECT_EQ(pack.code[i].guard, 1U);
+    EXPECT_EQ(unpack.code[i].numSrc, 1);
+  }
+  EXPECT_NE(operandOf(pack, pack.code[0], 0), operandOf(pack, pack.code[1], 0));
+  EXPECT_NE(operandOf(pack, pack.code[0], 1), operandOf(pack, pack.code[1], 1));
+  EXPECT_EQ(load.code[0].type, Type::B64);
+  EXPECT_EQ(load.code[0].vector, 2);
+  EXPECT_EQ(load.code[0].numDst, 2);
+  EXPECT_EQ(swap.code[0].type, Type::B128);
+  EXPECT_EQ(swap.code[0].numDst, 2);
+  EXPECT_EQ(swap.code[0].numSrc, 5);
+}
+
 TEST(OperandTest, ReadsSpecialRegisters) {
   const Kernel kernel = decodeKernel("mad.lo.s32 %r1, %ctaid.y, %ntid.z, %laneid;");
   const Kernel clock = decodeKernel("mov.u64 %rd1, %clock64;");
