@@ -1,13 +1,13 @@
-// Bounds, alignment and initialisation checks of a warp's memory accesses.
+// Bounds and alignment checks of a warp's memory accesses.
 #include "emulator/exec/access.h"
+
+#include "emulator/exec/cluster.h"
 
 #include <bit>
 #include <cinttypes>
 #include <cstdio>
 
 namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET {
-
-static constexpr std::uint64_t kAllWritten = 0x0101010101010101ULL;
 
 void readAddresses(const Warp &warp, std::uint32_t operand, bool is64, std::int64_t displacement,
                    AccessRequest &request) {
@@ -26,19 +26,6 @@ void readAddresses(const Warp &warp, std::uint32_t operand, bool is64, std::int6
   }
 }
 
-RaceAccess raceAccess(const Instruction &instruction, AccessKind kind) {
-  const bool isWeak = instruction.mods.semantics == Semantics::None;
-  switch (kind) {
-  case AccessKind::Read:
-    return isWeak ? RaceAccess::Read : RaceAccess::StrongRead;
-  case AccessKind::Write:
-    return isWeak ? RaceAccess::Write : RaceAccess::Update;
-  case AccessKind::Update:
-    break;
-  }
-  return RaceAccess::Update;
-}
-
 static const char *verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Read:
@@ -51,7 +38,7 @@ static const char *verb(AccessKind kind) {
   return "accesses";
 }
 
-static const char *spaceWord(Space space) {
+const char *spaceWord(Space space) {
   return space == Space::Shared ? "shared offset " : space == Space::Local ? "local offset " : "";
 }
 
@@ -66,14 +53,18 @@ static std::string accessText(const AccessRequest &request, Space space, std::ui
 struct Region {
   std::uint64_t begin = 0, sizeBytes = 0;
   std::uint8_t *data = nullptr, *written = nullptr;
-  const Block *owner = nullptr;
   Space space = Space::Global;
   std::uint64_t window = 0; ///< subtracted from generic addresses in reports
+  Block *owner = nullptr;   ///< of shared memory
 };
 
+/// Shared stands for the memory of any block of the cluster.
 static Space spaceOf(const AccessRequest &request, std::uint64_t address) {
+  if (request.space == Space::Const) {
+    return Space::Global;
+  }
   if (request.space != Space::Generic) {
-    return request.space == Space::Const ? Space::Global : request.space;
+    return request.space == Space::SharedCluster ? Space::Shared : request.space;
   }
   switch (address & kWindowMask) {
   case kSharedWindow:
@@ -104,6 +95,36 @@ bool findGlobal(Warp &warp, std::uint64_t address) {
   return true;
 }
 
+/// Whether the address may name the memory of another block of the cluster than the thread's.
+static bool mayBePeer(const Warp &warp, const AccessRequest &request) {
+  return request.space != Space::Shared && warp.block->launch->plan.sharedOffset != 0;
+}
+
+static Outcome findShared(Warp &warp, const Step &step, const AccessRequest &request, unsigned lead,
+                          Region &region) {
+  Block *owner = warp.block;
+  region.window = request.space == Space::Generic ? kSharedWindow : 0;
+  if (mayBePeer(warp, request)) {
+    const auto address = static_cast<std::uint32_t>(request.address[lead]);
+    Cluster &cluster = *owner->cluster;
+    if (cluster.blockAt(address) != owner) {
+      const std::string problem = cluster.peerProblem(address);
+      if (!problem.empty()) {
+        return cluster.context.findings.add(
+            warp, *step.instruction, LaneMask{1} << lead, Fault::IllegalAddress,
+            Severity::HardwareFault, accessText(request, Space::Shared, address) + ", " + problem);
+      }
+      owner = cluster.blockAt(address);
+    }
+  }
+  region.owner = owner;
+  region.begin = region.window + owner->shared.base;
+  region.sizeBytes = owner->shared.sizeBytes();
+  region.data = owner->shared.data.data();
+  region.written = owner->shared.written.data();
+  return Outcome::Next;
+}
+
 static Outcome findRegion(Warp &warp, const Step &step, const AccessRequest &request, unsigned lead,
                           Region &region) {
   const std::uint64_t address = request.address[lead];
@@ -111,13 +132,7 @@ static Outcome findRegion(Warp &warp, const Step &step, const AccessRequest &req
   region.space = spaceOf(request, address);
   const bool isGeneric = request.space == Space::Generic;
   if (region.space == Space::Shared) {
-    region.window = isGeneric ? kSharedWindow : 0;
-    region.begin = region.window;
-    region.sizeBytes = block.shared.sizeBytes();
-    region.owner = &block;
-    region.data = block.shared.data.data();
-    region.written = block.shared.written.data();
-    return Outcome::Next;
+    return findShared(warp, step, request, lead, region);
   }
   if (region.space == Space::Local) {
     region.window = isGeneric ? kLocalWindow : 0;
@@ -153,9 +168,15 @@ static Outcome reportOutside(Warp &warp, const Step &step, const AccessRequest &
   LaunchContext &launch = *warp.block->launch;
   const std::uint64_t address = request.address[lane];
   std::string text = accessText(request, region.space, address - region.window) + ", ";
-  text += region.space == Space::Global
-              ? launch.memory.describe(address + request.sizeBytes - 1)
-              : "outside the " + std::to_string(region.sizeBytes) + " bytes there";
+  if (region.space == Space::Global) {
+    text += launch.memory.describe(address + request.sizeBytes - 1);
+  } else {
+    char begin[32] = " bytes there";
+    if (region.begin != region.window) {
+      std::snprintf(begin, sizeof(begin), " bytes from 0x%" PRIx64, region.begin - region.window);
+    }
+    text += "outside the " + std::to_string(region.sizeBytes) + begin;
+  }
   return launch.findings.add(warp, *step.instruction, LaneMask{1} << lane, Fault::IllegalAddress,
                              Severity::HardwareFault, text);
 }
@@ -190,7 +211,9 @@ static Outcome keepInside(Warp &warp, const Step &step, const AccessRequest &req
       span.lanes |= LaneMask{1} << i;
       continue;
     }
-    const bool sharesSpace = spaceOf(request, request.address[i]) == region.space;
+    const bool isPeer = region.space == Space::Shared && mayBePeer(warp, request) &&
+                        (request.address[i] ^ region.begin) >> SharedMemory::kRankShift != 0;
+    const bool sharesSpace = spaceOf(request, request.address[i]) == region.space && !isPeer;
     const bool startsInside = offset < region.sizeBytes;
     if (startsInside || (sharesSpace && region.space != Space::Global)) {
       return reportOutside(warp, step, request, region, i);
@@ -274,6 +297,26 @@ static void countAccess(Warp &warp, const AccessRequest &request, const Span &sp
   (request.kind == AccessKind::Read ? counters.loadSectors : counters.storeSectors) += sectors;
 }
 
+/// Ordinary stores and atomics may not touch a live mbarrier.
+static Outcome checkBarriers(Warp &warp, const Step &step, const AccessRequest &request,
+                             const Region &region, const Span &span) {
+  const MbarrierTable &table = region.owner->mbarriers;
+  if (request.kind == AccessKind::Read || table.guardBytes() == 0) {
+    return Outcome::Next;
+  }
+  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (table.findOverlap(span.offset[lane], request.sizeBytes) != nullptr) {
+      return warp.block->launch->findings.add(
+          warp, *step.instruction, LaneMask{1} << lane, Fault::IllegalInstruction,
+          Severity::Finding,
+          accessText(request, Space::Shared, request.address[lane] - region.window) +
+              ", where a live mbarrier lies");
+    }
+  }
+  return Outcome::Next;
+}
+
 Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, LaneMask lanes,
                 Span &span) {
   const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
@@ -295,7 +338,11 @@ Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, Lane
       reportMisaligned(warp, step, request, region, span.lanes) == Outcome::Stop) {
     return Outcome::Stop;
   }
+  span.shownBegin = region.begin - region.window;
   countAccess(warp, request, span, region.begin);
+  if (region.space == Space::Shared) {
+    return checkBarriers(warp, step, request, region, span);
+  }
   if (region.space == Space::Local) { // each lane has its own piece
     for (unsigned i = 0; i < kLanes; ++i) {
       span.offset[i] += std::uint64_t{i} * warp.block->launch->localStride;
@@ -304,161 +351,6 @@ Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, Lane
     span.isContiguous = false;
   }
   return Outcome::Next;
-}
-
-/// Whether `sizeBytes` marks (a power of two, aligned) are all set.
-static bool isWritten(const std::uint8_t *marks, std::uint32_t sizeBytes) {
-  switch (sizeBytes) {
-  case 1:
-    return loadRelaxed<std::uint8_t>(marks) == 1;
-  case 2:
-    return loadRelaxed<std::uint16_t>(marks) == 0x0101;
-  case 4:
-    return loadRelaxed<std::uint32_t>(marks) == 0x01010101U;
-  default:
-    break;
-  }
-  std::uint64_t all = kAllWritten;
-  for (std::uint32_t i = 0; i < sizeBytes; i += 8) {
-    all &= loadRelaxed<std::uint64_t>(marks + i);
-  }
-  return all == kAllWritten;
-}
-
-static Outcome reportUnwritten(Warp &warp, const Step &step, const Span &span,
-                               std::uint32_t sizeBytes) {
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const std::uint8_t *marks = span.written + span.offset[lane];
-    if (((span.lanes >> lane) & 1U) == 0 || isWritten(marks, sizeBytes)) {
-      continue;
-    }
-    std::uint32_t byte = 0;
-    while (marks[byte] != 0) {
-      ++byte;
-    }
-    std::uint64_t address = span.offset[lane];
-    if (span.space == Space::Global) {
-      address += warp.region.begin;
-    } else if (span.space == Space::Local) {
-      address -= std::uint64_t{lane} * warp.block->launch->localStride;
-    }
-    char text[160];
-    std::snprintf(text, sizeof(text),
-                  "reads %u bytes at %s0x%" PRIx64 ", of which byte %u was never written",
-                  sizeBytes, spaceWord(span.space), address, byte);
-    return warp.block->launch->findings.add(warp, *step.instruction, LaneMask{1} << lane,
-                                            Fault::UninitializedRead, Severity::Finding, text);
-  }
-  return Outcome::Next;
-}
-
-/// Whether the marks of all lanes are set, `Word` bytes at a time.
-template <typename Word>
-static bool areLanesWritten(const Span &span, std::uint32_t sizeBytes) {
-  constexpr Word kSet = static_cast<Word>(kAllWritten);
-  Word all = kSet;
-  for (std::uint32_t word = 0; word < sizeBytes; word += sizeof(Word)) {
-    for (unsigned i = 0; i < kLanes; ++i) { // lanes outside span.lanes repeat the first one
-      all &= loadRelaxed<Word>(span.written + span.offset[i] + word);
-    }
-  }
-  return all == kSet;
-}
-
-static bool areMarksSet(const Span &span, std::uint32_t sizeBytes) {
-  if (span.isUniform) {
-    return isWritten(span.written + span.offset[0], sizeBytes);
-  }
-  const std::uint8_t *marks = span.written + span.offset[0];
-  if (span.isContiguous && sizeBytes >= 4 && (span.offset[0] & 7U) == 0) {
-    std::uint64_t all = kAllWritten;
-    for (unsigned i = 0; i < kLanes * sizeBytes; i += 8) {
-      all &= loadRelaxed<std::uint64_t>(marks + i);
-    }
-    return all == kAllWritten;
-  }
-  switch (sizeBytes) {
-  case 1:
-    return areLanesWritten<std::uint8_t>(span, sizeBytes);
-  case 2:
-    return areLanesWritten<std::uint16_t>(span, sizeBytes);
-  case 4:
-    return areLanesWritten<std::uint32_t>(span, sizeBytes);
-  default:
-    return areLanesWritten<std::uint64_t>(span, sizeBytes);
-  }
-}
-
-Outcome checkWritten(Warp &warp, const Step &step, const Span &span, std::uint32_t sizeBytes) {
-  if (span.written == nullptr || areMarksSet(span, sizeBytes)) {
-    return Outcome::Next;
-  }
-  return reportUnwritten(warp, step, span, sizeBytes);
-}
-
-/// What an atomic or ordered access synchronises with.
-static void noteOrder(RaceChecker &race, const Warp &warp, const Step &step, AccessKind kind,
-                      const Span &span) {
-  const Semantics semantics = step.instruction->mods.semantics;
-  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
-    const std::uint64_t offset = span.offset[std::countr_zero(rest)];
-    const std::uint64_t word = span.owner != nullptr
-                                   ? RaceChecker::sharedKey(*span.owner, offset)
-                                   : reinterpret_cast<std::uint64_t>(span.data) + offset;
-    if (kind != AccessKind::Write) {
-      race.atomicRead(warp, word, semantics);
-    }
-    if (kind != AccessKind::Read) {
-      race.atomicWrite(warp, word, semantics, kind == AccessKind::Update);
-    }
-  }
-}
-
-Outcome checkRaces(Warp &warp, const Step &step, AccessKind kind, const Span &span,
-                   std::uint32_t sizeBytes) {
-  RaceChecker *race = warp.block->race;
-  if (race == nullptr) {
-    return Outcome::Next;
-  }
-  if (span.owner != nullptr &&
-      race->access(warp, step, *span.owner, raceAccess(*step.instruction, kind), span.offset,
-                   span.lanes, sizeBytes) == Outcome::Stop) {
-    return Outcome::Stop;
-  }
-  if (kind == AccessKind::Update || step.instruction->mods.semantics != Semantics::None) {
-    noteOrder(*race, warp, step, kind, span);
-  }
-  return Outcome::Next;
-}
-
-void markWritten(const Span &span, std::uint32_t sizeBytes) {
-  if (span.written == nullptr) {
-    return;
-  }
-  if (span.isContiguous && sizeBytes >= 4 && (span.offset[0] & 7U) == 0) {
-    for (unsigned i = 0; i < kLanes * sizeBytes; i += 8) {
-      storeRelaxed<std::uint64_t>(span.written + span.offset[0] + i, kAllWritten);
-    }
-    return;
-  }
-  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
-    std::uint8_t *marks = span.written + span.offset[std::countr_zero(rest)];
-    switch (sizeBytes) {
-    case 1:
-      storeRelaxed<std::uint8_t>(marks, 1);
-      break;
-    case 2:
-      storeRelaxed<std::uint16_t>(marks, 0x0101);
-      break;
-    case 4:
-      storeRelaxed<std::uint32_t>(marks, 0x01010101U);
-      break;
-    default:
-      for (std::uint32_t i = 0; i < sizeBytes; i += 8) {
-        storeRelaxed<std::uint64_t>(marks + i, kAllWritten);
-      }
-    }
-  }
 }
 
 } // namespace fp8jit::emulator::FP8JIT_HANDLER_TARGET

@@ -35,6 +35,7 @@ struct Span {
   std::uint8_t *written = nullptr; ///< one mark per byte, or null where it is not tracked
   const Block *owner = nullptr;    ///< whose shared memory it is; null elsewhere
   Space space = Space::Global;     ///< Global, Shared or Local
+  std::uint64_t shownBegin = 0;    ///< reports show offsets plus this
   LaneMask lanes = 0;
   bool isUniform = false;    ///< every lane has the same offset
   bool isContiguous = false; ///< lane i has the offset of lane 0 plus i times the size; all lanes
@@ -50,6 +51,9 @@ void readAddresses(const Warp &warp, std::uint32_t operand, bool is64, std::int6
 /// Counts sectors and wavefronts. Stop if a lane is out of bounds or misaligned.
 Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, LaneMask lanes,
                 Span &span);
+
+/// What reports put before an address of `space`.
+const char *spaceWord(Space space);
 
 /// Makes warp.region the live allocation that holds `address`; false if there is none.
 bool findGlobal(Warp &warp, std::uint64_t address);

@@ -6,6 +6,7 @@
 //     every warp of the block that has not exited.
 //  3. No warp arrives twice in one phase.
 #include "emulator/exec/block.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/race_checker.h"
 
@@ -121,6 +122,7 @@ static Outcome arrive(Warp &warp, const Step &step, LaneMask mask, std::uint32_t
     block.race->barrierArrive(warp, id);
   }
   ++block.launch->counters.barrierWaits;
+  block.cluster->noteProgress();
   return Outcome::Next;
 }
 
@@ -185,20 +187,11 @@ static Outcome barrierReduce(Warp &warp, const Step &step, LaneMask mask) {
   return wait(warp, step, id, &step);
 }
 
-std::string describeWaits(const Block &block) {
-  std::string text;
-  for (const Warp &warp : block.warps) {
-    text += "\n  warp " + std::to_string(warp.index);
-    if (warp.live == 0) {
-      text += " has exited";
-      continue;
-    }
-    const NamedBarrier &barrier = block.barriers[warp.barrierId];
-    text += " waits at PTX line " + std::to_string(warp.barrierLine) + " at barrier " +
-            std::to_string(warp.barrierId) + " with " + std::to_string(barrier.arrivedThreads) +
-            " of " + std::to_string(expectedThreads(block, barrier)) + " threads";
-  }
-  return text;
+std::string describeBarrierWait(const Warp &warp) {
+  const NamedBarrier &barrier = warp.block->barriers[warp.barrierId];
+  return "at barrier " + std::to_string(warp.barrierId) + " with " +
+         std::to_string(barrier.arrivedThreads) + " of " +
+         std::to_string(expectedThreads(*warp.block, barrier)) + " threads";
 }
 
 Handler selectBarrier(const Instruction &instruction) {

@@ -1,20 +1,24 @@
-// Set-up of a block's state and the cooperative scheduler over its warps.
+// Set-up of a block's state.
 #include "emulator/exec/block.h"
+
+#include "emulator/exec/cluster.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace fp8jit::emulator {
 
-/// Instructions that a warp runs before another one gets its turn, if it does not block earlier.
-static constexpr std::uint64_t kWarpSlice = 1U << 14;
-
 void AlignedDelete::operator()(std::byte *memory) const {
   std::free(memory);
 }
 
-bool Block::allocate(LaunchContext &context) {
+bool Block::allocate(Cluster &owner, std::uint32_t blockRank) {
+  const LaunchPlan &plan = owner.plan;
+  LaunchContext &context = owner.context;
+  cluster = &owner;
   launch = &context;
+  rank = blockRank;
+  shared.base = plan.sharedOffset | (rank << SharedMemory::kRankShift);
   const Kernel &kernel = context.kernel;
   const Dim3 &shape = context.request.block;
   threadCount = shape.x * shape.y * shape.z;
@@ -63,9 +67,9 @@ void Block::fillConstants(Warp &warp) {
   }
   for (const SharedSlot &symbol : kernel.sharedSymbols) {
     if (symbol.is64) {
-      fillSlot<std::uint64_t>(warp, symbol.slot, symbol.offset);
+      fillSlot<std::uint64_t>(warp, symbol.slot, shared.base + symbol.offset);
     } else {
-      fillSlot(warp, symbol.slot, symbol.offset);
+      fillSlot(warp, symbol.slot, shared.base + symbol.offset);
     }
   }
   for (const ConstantPredicate &predicate : kernel.constantPredicates) {
@@ -109,9 +113,9 @@ std::uint32_t Block::specialOf(const Warp &warp, Special special, unsigned lane)
   case Special::NWarpId:
     return static_cast<std::uint32_t>(warps.size());
   case Special::SmId:
-    return static_cast<std::uint32_t>(linearIndex % launch->smCount);
+    return static_cast<std::uint32_t>(linearIndex % launch->plan.smCount);
   case Special::NSmId:
-    return launch->smCount;
+    return launch->plan.smCount;
   case Special::LaneMaskEq:
     return bit;
   case Special::LaneMaskLt:
@@ -127,29 +131,37 @@ std::uint32_t Block::specialOf(const Warp &warp, Special special, unsigned lane)
   case Special::TotalSmemSize:
     return shared.sizeBytes();
   case Special::ClusteridX:
-    return index.x;
+    return cluster->index.x;
   case Special::ClusteridY:
-    return index.y;
+    return cluster->index.y;
   case Special::ClusteridZ:
-    return index.z;
+    return cluster->index.z;
   case Special::NClusteridX:
-    return request.grid.x;
+    return launch->plan.clusterGrid.x;
   case Special::NClusteridY:
-    return request.grid.y;
+    return launch->plan.clusterGrid.y;
   case Special::NClusteridZ:
-    return request.grid.z;
-  case Special::ClusterNctaidX:
-  case Special::ClusterNctaidY:
-  case Special::ClusterNctaidZ:
-  case Special::ClusterNctarank:
-    return 1;
-  case Special::AggrSmemSize:
-    return shared.sizeBytes();
+    return launch->plan.clusterGrid.z;
   case Special::ClusterCtaidX:
+    return index.x % request.cluster.x;
   case Special::ClusterCtaidY:
+    return index.y % request.cluster.y;
   case Special::ClusterCtaidZ:
+    return index.z % request.cluster.z;
+  case Special::ClusterNctaidX:
+    return request.cluster.x;
+  case Special::ClusterNctaidY:
+    return request.cluster.y;
+  case Special::ClusterNctaidZ:
+    return request.cluster.z;
   case Special::ClusterCtarank:
+    return rank;
+  case Special::ClusterNctarank:
+    return launch->plan.clusterSize;
   case Special::IsExplicitCluster:
+    return request.isExplicitCluster || launch->kernel.explicitCluster ? 1 : 0;
+  case Special::AggrSmemSize:
+    return shared.sizeBytes() * launch->plan.clusterSize;
   case Special::GridId:
   case Special::Clock:
   case Special::ClockHi:
@@ -178,8 +190,12 @@ void Block::fillSpecials(Warp &warp) {
 void Block::start(const Dim3 &blockIndex, std::uint64_t linear) {
   index = blockIndex;
   linearIndex = linear;
-  const LaunchContext &context = *launch;
-  shared.reset(context.sharedBytes);
+  state = BlockState::NotStarted;
+  liveWarps = static_cast<std::uint32_t>(warps.size());
+  const LaunchPlan &plan = launch->plan;
+  shared.reset(plan.sharedBytes);
+  mbarriers.reset(plan.sharedBytes);
+  registerPool = {.available = 0, .total = plan.registersPerThread * kLanes * liveWarps};
   for (NamedBarrier &barrier : barriers) {
     barrier.reset();
   }
@@ -190,48 +206,17 @@ void Block::start(const Dim3 &blockIndex, std::uint64_t linear) {
     warp.pc = 0;
     warp.stopPc = UINT32_MAX;
     warp.carry = 0;
-    warp.isBlocked = false;
+    warp.isBlocked = warp.mustAnswer = false;
+    warp.seenWakeCount = 0;
     warp.others.clear();
     warp.calls.fill({});
     warp.async.clear();
+    std::fill_n(warp.bulkGroups, kLanes, 0U);
+    warp.wgmmaGroups = 0;
+    warp.registerCount = plan.registersPerThread;
+    warp.clusterArrived = warp.clusterReleased = 0;
     std::fill(warp.localShadow.begin(), warp.localShadow.end(), std::uint8_t{0});
     fillSpecials(warp);
-  }
-}
-
-bool Block::run() {
-  for (;;) {
-    bool hasRun = false;
-    bool isWaiting = false;
-    for (Warp &warp : warps) {
-      if (warp.live == 0) {
-        continue;
-      }
-      if (warp.isBlocked) {
-        isWaiting = true;
-        continue;
-      }
-      hasRun = true;
-      if (runWarp(warp, std::min(kWarpSlice, launch->budget)) == Outcome::Stop) {
-        return false;
-      }
-      if (launch->budget == 0) {
-        launch->findings.addFault(Fault::Budget,
-                                  "block " + coordinateText(index) +
-                                      " has used up its instruction budget at PTX line " +
-                                      std::to_string(launch->steps[warp.pc].instruction->line) +
-                                      " of warp " + std::to_string(warp.index));
-        return false;
-      }
-    }
-    if (!hasRun && isWaiting) {
-      launch->findings.addFault(Fault::Deadlock, "block " + coordinateText(index) +
-                                                     " is in a deadlock:" + describeWaits(*this));
-      return false;
-    }
-    if (!hasRun) {
-      return true;
-    }
   }
 }
 

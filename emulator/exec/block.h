@@ -1,7 +1,9 @@
-// State of a running block and of its launch. Main types: Block, LaunchContext.
+// State of a running block. Main type: Block.
 #pragma once
 
-#include "emulator/exec/findings.h"
+#include "emulator/exec/launch_context.h"
+#include "emulator/exec/mbarrier.h"
+#include "emulator/exec/register_pool.h"
 #include "emulator/exec/shared_memory.h"
 #include "emulator/exec/warp_state.h"
 
@@ -13,21 +15,8 @@
 
 namespace fp8jit::emulator {
 
+class Cluster;
 class RaceChecker; // emulator/exec/race_checker.h
-
-/// Counters that instructions add to while they run; the rest follows from execution counts.
-struct MemoryCounters {
-  std::uint64_t loadSectors = 0, storeSectors = 0;
-  std::uint64_t sharedWavefronts = 0, sharedBankConflicts = 0;
-  std::uint64_t barrierWaits = 0;
-};
-
-/// Generic addresses of shared, local and parameter memory are their offset plus a window base that
-/// no host address reaches.
-inline constexpr std::uint64_t kSharedWindow = 0x0100'0000'0000'0000ULL;
-inline constexpr std::uint64_t kLocalWindow = 0x0200'0000'0000'0000ULL;
-inline constexpr std::uint64_t kParamWindow = 0x0300'0000'0000'0000ULL;
-inline constexpr std::uint64_t kWindowMask = 0xff00'0000'0000'0000ULL;
 
 /// One of the 16 named barriers of a block (PTX ISA, "bar, barrier").
 struct NamedBarrier {
@@ -48,54 +37,37 @@ struct NamedBarrier {
   }
 };
 
-/// What all blocks of a launch share.
-struct LaunchContext {
-  const LaunchRequest &request;
-  const Kernel &kernel;
-  GlobalMemory &memory;
-  Findings findings;
-  std::vector<Step> steps;                 ///< one per instruction, then an Exit
-  std::vector<std::uint32_t> stepOperands; ///< Step::operands point into it
-  /// How often a pc is issued more than the one before it: a straight run adds 1 where it begins
-  /// and -1 behind its end. Sums from 0 on are execution counts.
-  std::vector<std::int64_t> countChanges;
-  MemoryCounters counters;
-  std::vector<std::uint8_t> parameters; ///< the parameter block
-  std::uint32_t sharedBytes = 0;        ///< static and dynamic shared memory of a block
-  std::uint32_t localStride = 0;        ///< bytes from one lane's local memory to the next lane's
-  std::uint64_t budget = 0;     ///< warp instructions that the running block may still execute
-  std::uint32_t smCount = 1;    ///< of the GPU profile
-  std::uint64_t clockTicks = 0; ///< what %clock reads: warp instructions of the launch so far
-
-  LaunchContext(const LaunchRequest &launch, GlobalMemory &globalMemory)
-      : request(launch), kernel(*launch.kernel), memory(globalMemory), findings(launch) {}
-};
-
 /// Frees memory of aligned_alloc.
 struct AlignedDelete {
   void operator()(std::byte *memory) const;
 };
 
+/// Life of a block in its cluster.
+enum class BlockState : std::uint8_t { NotStarted, Running, Exited };
+
 /// A block and its warps; reused for the next block by start().
 struct Block {
-  LaunchContext *launch = nullptr;
-  RaceChecker *race = nullptr; ///< of the cluster, or null: not checked
-  std::uint32_t rank = 0;      ///< %cluster_ctarank
+  Cluster *cluster = nullptr;
+  LaunchContext *launch = nullptr; ///< of the cluster
+  RaceChecker *race = nullptr;     ///< of the cluster, or null: not checked
+  std::uint32_t rank = 0;          ///< %cluster_ctarank
+  BlockState state = BlockState::NotStarted;
+  std::uint32_t liveWarps = 0;
   Dim3 index;
   std::uint64_t linearIndex = 0;
   std::uint32_t threadCount = 0;
   SharedMemory shared;
+  MbarrierTable mbarriers;
   std::array<NamedBarrier, 16> barriers;
+  RegisterPool registerPool;
   std::vector<Warp> warps;
   std::unique_ptr<std::byte[], AlignedDelete> registerFile;
   std::vector<LaneMask> predicateFile;
 
-  /// Allocates the state of `context`'s block shape; false when the host has no memory.
-  bool allocate(LaunchContext &context);
+  /// Allocates the state of the block of rank `blockRank`; false when the host has no memory.
+  bool allocate(Cluster &owner, std::uint32_t blockRank);
   /// Resets to the start of block `blockIndex`.
   void start(const Dim3 &blockIndex, std::uint64_t linear);
-  /// Runs the block to its end; false if the launch has to stop.
-  bool run();
 
 private:
   void fillConstants(Warp &warp);
@@ -111,10 +83,13 @@ Outcome runWarp(Warp &warp, std::uint64_t slice);
 /// Reschedule if the running split is empty, or Stop if a check failed.
 Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes);
 
+/// Called when lanes exited: the barrier of the cluster may complete without them.
+void leaveClusterBarrier(Cluster &cluster);
+
 /// Called when a warp has no live lanes left: barriers that wait for all threads may complete.
 void leaveBarriers(Block &block);
 
-/// What each blocked warp waits for, one line each.
-std::string describeWaits(const Block &block);
+/// What a warp that is blocked at a named barrier waits for: "at barrier 1 with 64 of 128 threads".
+std::string describeBarrierWait(const Warp &warp);
 
 } // namespace fp8jit::emulator

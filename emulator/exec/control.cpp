@@ -1,5 +1,6 @@
 // Branches, exit, trap, special registers and the instructions without effect here.
 #include "emulator/exec/block.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/race_checker.h"
 #include "emulator/exec/tensor_function.h"
@@ -180,6 +181,24 @@ static Outcome returnFromCall(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Reschedule;
 }
 
+/// The last lanes of `warp` exit; with the last warp the block ends.
+static Outcome leaveBlock(Warp &warp) {
+  Block &block = *warp.block;
+  PendingOperations &pending = block.cluster->pending;
+  block.cluster->noteProgress();
+  if (pending.leave(warp) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  if (--block.liveWarps > 0) {
+    return Outcome::Next;
+  }
+  if (pending.leave(block) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
+  block.state = BlockState::Exited;
+  return Outcome::Next;
+}
+
 Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
   Findings &findings = warp.block->launch->findings;
   for (std::size_t i = warp.async.first; i < warp.async.copies.size(); ++i) {
@@ -207,8 +226,12 @@ Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
     }
     split.isParked = false; // fewer lanes to wait for
   }
+  if (warp.live == lanes && leaveBlock(warp) == Outcome::Stop) {
+    return Outcome::Stop;
+  }
   warp.live &= ~lanes;
   warp.active &= ~lanes;
+  leaveClusterBarrier(*warp.block->cluster);
   if (warp.live == 0) {
     if (warp.block->race != nullptr) {
       warp.block->race->warpExit(warp);

@@ -15,7 +15,7 @@ enum class Severity : std::uint8_t {
   Finding,       ///< undefined or wrong, but hardware goes on: ends the launch in Strict mode only
 };
 
-/// Collects the report of one launch. One thread at a time.
+/// Collects the report of one cluster. One thread at a time.
 class Findings {
 public:
   static constexpr unsigned kMaxFindings = 20; ///< texts kept in Report mode
@@ -28,6 +28,13 @@ public:
               Severity severity, std::string_view what);
   /// Notes a fault that belongs to no single thread (deadlock, budget). Always ends the launch.
   Outcome addFault(Fault fault, std::string_view what);
+
+  /// Forgets everything; a new cluster starts.
+  void reset() {
+    fault_ = Fault::None;
+    count_ = 0;
+    report_.clear();
+  }
 
   Fault fault() const { return fault_; }
   const std::string &report() const { return report_; }

@@ -11,7 +11,8 @@ static Handler selectFrom(const HandlerGroups &groups, const Instruction &instru
       groups.selectNarrow,  groups.selectMove,   groups.selectInteger, groups.selectBits,
       groups.selectFloat,   groups.selectHalf,   groups.selectCompare, groups.selectSelection,
       groups.selectConvert, groups.selectMemory, groups.selectAtomic,  groups.selectAsyncCopy,
-      groups.selectMatrix,  &selectControl,      &selectCollective,    &selectBarrier};
+      groups.selectMatrix,  &selectControl,      &selectCollective,    &selectBarrier,
+      &selectClusterBarrier};
   for (const auto selector : selectors) {
     if (const Handler handler = selector(instruction)) {
       return handler;

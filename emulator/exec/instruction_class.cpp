@@ -257,6 +257,29 @@ bool isPredicateOperand(const Instruction &instruction, unsigned index) {
   }
 }
 
+bool isAlignedOperation(const Instruction &instruction) {
+  switch (instruction.op) {
+  case Op::LdMatrix:
+  case Op::StMatrix:
+  case Op::MovMatrix:
+  case Op::Mma:
+  case Op::Wgmma:
+  case Op::WgmmaFence:
+  case Op::WgmmaCommit:
+  case Op::WgmmaWait:
+  case Op::SetMaxNReg:
+  case Op::BarSync:
+  case Op::BarArrive:
+  case Op::BarRed:
+    return true;
+  case Op::ClusterArrive:
+  case Op::ClusterWait:
+    return instruction.mods.aligned;
+  default: // member masks say who is needed
+    return false;
+  }
+}
+
 std::string_view typeText(Type type) {
   static constexpr std::string_view kNames[] = {
       "",       "pred", "b8",  "b16",    "b32",    "b64",  "b128",  "u8",    "u16",

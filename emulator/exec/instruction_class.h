@@ -19,6 +19,10 @@ InstructionClass classify(const Instruction &instruction);
 /// list at the head of program.h.
 bool isPredicateOperand(const Instruction &instruction, unsigned index);
 
+/// Whether a split parked at this instruction needs the whole warp, so that a lane which leaves is
+/// an error rather than one lane fewer to wait for.
+bool isAlignedOperation(const Instruction &instruction);
+
 /// The PTX mnemonic of an operation, for example "ld" or "cp.async".
 std::string_view opName(Op op);
 

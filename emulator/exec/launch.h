@@ -6,6 +6,7 @@
 #include "support/abi/emulator_table.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,21 @@ enum class RaceChecks : std::uint8_t {
   Off,
 };
 
+/// When asynchronous operations (cp.async, bulk and tensor copies, st.async, wgmma) complete.
+enum class AsyncMode : std::uint8_t {
+  Eager,  ///< when they are issued
+  Lazy,   ///< as late as PTX allows: at the wait that needs them
+  Random, ///< at random times and in random order; warps run in random order as well
+};
+
+struct PreparedKernel; // emulator/exec/prepared_kernel.h
+
 struct LaunchRequest {
   const Module *module = nullptr;
   const Kernel *kernel = nullptr;
   Dim3 grid, block;
+  Dim3 cluster;                   ///< blocks of a cluster; divides the grid
+  bool isExplicitCluster = false; ///< the launch or the kernel named a cluster size
   std::uint32_t dynamicSharedBytes = 0;
   std::vector<std::uint8_t> params;           ///< kernel->paramBytes bytes
   std::vector<std::uint64_t> globalAddresses; ///< device address of each of module->globals
@@ -37,6 +49,11 @@ struct LaunchRequest {
   std::uint64_t instructionBudget = 0; ///< warp instructions per block; 0: a billion
   RaceChecks raceChecks = RaceChecks::Default;
   bool portableHandlers = false; ///< the code for any x86-64: slower, the same results
+  AsyncMode asyncMode = AsyncMode::Lazy;
+  std::uint64_t seed = 0;   ///< of AsyncMode::Random
+  unsigned hostThreads = 1; ///< that run clusters side by side; 0: one per processor
+  /// What prepareKernel made of `kernel`, to save that work; null: the launch does it.
+  std::shared_ptr<const PreparedKernel> prepared;
 };
 
 /// What ended a launch early, as the driver reports it.
@@ -60,7 +77,8 @@ struct LaunchResult {
   double modelledNs = 0;
 };
 
-/// Runs the grid to its end on the calling thread. `memory` may be shared by concurrent launches.
+/// Runs the grid to its end. `memory` may be shared by concurrent launches. Of several faults that
+/// of the cluster with the lowest index is reported.
 LaunchResult runGrid(const LaunchRequest &request, GlobalMemory &memory, const GpuProfile &profile);
 
 } // namespace fp8jit::emulator

@@ -180,6 +180,13 @@ static Outcome isInSpace(Warp &warp, const Step &step, LaneMask mask) {
   for (unsigned i = 0; i < kLanes; ++i) {
     result |= LaneMask{(address[i] & kWindowMask) == window} << i;
   }
+  if (step.instruction->space == Space::Shared) { // shared::cta: the memory of its own block
+    const std::uint32_t rank = warp.block->rank;
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const bool isOwn = static_cast<std::uint32_t>(address[i]) >> SharedMemory::kRankShift == rank;
+      result &= ~(LaneMask{!isOwn} << i);
+    }
+  }
   LaneMask &destination = warp.predicates[step.operand[0]];
   destination = (destination & ~mask) | (result & mask);
   return Outcome::Next;

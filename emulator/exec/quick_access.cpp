@@ -26,17 +26,24 @@ static void findPattern(const Address *base, unsigned sizeShift, QuickAccess &ac
 }
 
 /// Sets data and written for the accesses from `first` on, `totalBytes` long; false if they are not
-/// inside one region.
+/// inside one region, or not reads and where mbarriers may lie.
 static bool findPlace(Warp &warp, Space space, std::uint64_t first, std::uint64_t totalBytes,
-                      QuickAccess &access) {
+                      AccessKind kind, QuickAccess &access) {
   if (space == Space::Shared) {
-    SharedMemory &shared = warp.block->shared;
-    if (totalBytes > shared.sizeBytes() || first > shared.sizeBytes() - totalBytes) {
+    Block &block = *warp.block;
+    SharedMemory &shared = block.shared;
+    const std::uint64_t offset = first - shared.base;
+    if (totalBytes > shared.sizeBytes() || offset > shared.sizeBytes() - totalBytes) {
+      return false;
+    }
+    const std::uint64_t guard = block.mbarriers.guardBegin();
+    if (kind != AccessKind::Read && offset < guard + block.mbarriers.guardBytes() &&
+        guard < offset + totalBytes) {
       return false;
     }
     access.isShared = true;
-    access.data = shared.data.data() + first;
-    access.written = shared.written.data() + first;
+    access.data = shared.data.data() + offset;
+    access.written = shared.written.data() + offset;
     return true;
   }
   if (space != Space::Global && space != Space::Generic) {
@@ -112,7 +119,7 @@ static bool resolvePattern(Warp &warp, const Step &step, std::uint64_t first, Ac
                            std::uint32_t sizeBytes, QuickAccess &access) {
   const std::uint32_t total = access.isContiguous ? kLanes * sizeBytes : sizeBytes;
   if ((first & (sizeBytes - 1)) != 0 ||
-      !findPlace(warp, step.instruction->space, first, total, access)) {
+      !findPlace(warp, step.instruction->space, first, total, kind, access)) {
     return false;
   }
   if (kind == AccessKind::Read && access.written != nullptr && !areSet(access, total)) {
@@ -132,6 +139,22 @@ static bool resolvePattern(Warp &warp, const Step &step, std::uint64_t first, Ac
   return true;
 }
 
+/// Whether a lane touches the range in which the block's mbarriers lie.
+static bool mayMeetBarrier(const Block &block, const QuickAccess &access, std::uint32_t sizeBytes) {
+  const std::uint32_t guardBytes = block.mbarriers.guardBytes();
+  if (guardBytes == 0) {
+    return false;
+  }
+  // Overlap of [offset, offset + size) and [begin, begin + guard), as one unsigned comparison.
+  const std::uint32_t shift = sizeBytes - 1 - block.mbarriers.guardBegin();
+  const std::uint32_t limit = guardBytes + sizeBytes - 1;
+  bool meets = false;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    meets |= access.offset[i] + shift < limit;
+  }
+  return meets;
+}
+
 /// Any 32-bit addresses of shared memory. An offset beyond `limit` has its top bit set itself or
 /// makes that of limit - offset set, since shared memory is smaller than 2^31 bytes.
 static bool resolveScattered(Warp &warp, const std::uint32_t *base, std::uint32_t displacement,
@@ -141,15 +164,17 @@ static bool resolveScattered(Warp &warp, const std::uint32_t *base, std::uint32_
     return false;
   }
   const std::uint32_t limit = shared.sizeBytes() - sizeBytes;
+  const std::uint32_t shift = displacement - shared.base;
   std::uint32_t outside = 0;
   std::uint32_t ored = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
-    const std::uint32_t offset = base[i] + displacement;
+    const std::uint32_t offset = base[i] + shift;
     outside |= offset | (limit - offset);
     ored |= offset;
     access.offset[i] = offset;
   }
-  if (outside >> 31 != 0 || (ored & (sizeBytes - 1)) != 0) {
+  if (outside >> 31 != 0 || (ored & (sizeBytes - 1)) != 0 ||
+      (kind != AccessKind::Read && mayMeetBarrier(*warp.block, access, sizeBytes))) {
     return false;
   }
   access.isShared = true;

@@ -4,7 +4,10 @@
 // or ends; splits that meet are merged. Compilers place reconvergence points behind both arms of a
 // branch, so this order reconverges there. A split that runs kFairSlice instructions while another
 // one could run gives way to it, so that lanes which spin on others make progress.
-#include "emulator/exec/block.h"
+// Splits that wait for events (Outcome::Wait) stand aside until something changed; a warp is
+// blocked when all of its splits wait or are parked, and one of them waits.
+#include "emulator/exec/cluster.h"
+#include "emulator/exec/instruction_class.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,14 +17,32 @@ namespace fp8jit::emulator {
 
 static constexpr std::uint64_t kFairSlice = 4096;
 
-/// Puts the running split back among the others.
-static void suspend(Warp &warp, bool isParked, bool isAligned) {
-  if (warp.active != 0) {
-    warp.others.push_back({.mask = warp.active,
-                           .pc = warp.pc,
-                           .isParked = isParked,
-                           .isAligned = isParked && isAligned});
-    warp.active = 0;
+/// Puts the running split back among the others; `outcome` is what its latest instruction gave.
+static void suspend(Warp &warp, Outcome outcome) {
+  if (warp.active == 0) {
+    return;
+  }
+  Split split{.mask = warp.active, .pc = warp.pc, .mustAnswer = warp.mustAnswer};
+  if (outcome == Outcome::Park) {
+    split.isParked = true;
+    split.isAligned = isAlignedOperation(*warp.block->launch->steps[warp.pc].instruction);
+  } else if (outcome == Outcome::Wait) {
+    split.isWaiting = true;
+    split.wait = warp.wait;
+  }
+  warp.others.push_back(split);
+  warp.active = 0;
+}
+
+/// Lets waiting splits look again if something has changed.
+static void refreshWaits(Warp &warp) {
+  const std::uint64_t wakeCount = warp.block->cluster->wakeCount;
+  if (warp.seenWakeCount == wakeCount) {
+    return;
+  }
+  warp.seenWakeCount = wakeCount;
+  for (Split &split : warp.others) {
+    split.isWaiting = false;
   }
 }
 
@@ -35,7 +56,8 @@ static void merge(Warp &warp) {
         continue;
       }
       splits[i].mask |= splits[j].mask;
-      splits[i].isParked = false;
+      splits[i].isParked = splits[i].isWaiting = false;
+      splits[i].mustAnswer |= splits[j].mustAnswer;
       splits[j] = splits.back();
       splits.pop_back();
     }
@@ -43,14 +65,14 @@ static void merge(Warp &warp) {
 }
 
 /// Makes a split that can run the running one: the lowest pc, or with `after` the lowest above it
-/// if there is one. False if all are parked.
+/// if there is one. False if all are parked or wait.
 static bool pick(Warp &warp, const std::uint32_t *after) {
   std::vector<Split> &splits = warp.others;
   const auto end = splits.end();
   auto best = end;
   auto bestAfter = end;
   for (auto split = splits.begin(); split != end; ++split) {
-    if (split->isParked) {
+    if (split->isParked || split->isWaiting) {
       continue;
     }
     best = best == end || split->pc < best->pc ? split : best;
@@ -64,6 +86,7 @@ static bool pick(Warp &warp, const std::uint32_t *after) {
   }
   warp.active = chosen->mask;
   warp.pc = chosen->pc;
+  warp.mustAnswer = chosen->mustAnswer;
   *chosen = splits.back();
   splits.pop_back();
   warp.stopPc = UINT32_MAX;
@@ -116,7 +139,8 @@ static Outcome runSplit(Warp &warp, std::uint64_t &slice) {
     outcome = runStraight(warp, step, step + std::min(slice, limit));
     auto end = static_cast<std::uint32_t>(step - steps);
     slice -= end - begin;
-    end -= outcome == Outcome::Park ? 1 : 0; // issued, but not executed
+    // Issued, but not executed.
+    end -= outcome == Outcome::Park || outcome == Outcome::Wait ? 1 : 0;
     ++launch.countChanges[begin];
     --launch.countChanges[end];
     if (outcome != Outcome::Jump && outcome != Outcome::Reschedule) {
@@ -144,19 +168,15 @@ static Outcome reportAllParked(Warp &warp) {
                              Severity::HardwareFault, text);
 }
 
-/// Whether a parked split at this instruction needs the whole warp, so that a lane which leaves is
-/// an error rather than one lane fewer to wait for.
-static bool isAlignedOperation(const Instruction &instruction) {
-  switch (instruction.op) {
-  case Op::LdMatrix:
-  case Op::Mma:
-  case Op::BarSync:
-  case Op::BarArrive:
-  case Op::BarRed:
-    return true;
-  default: // member masks say who is needed
-    return false;
+/// No split can run: the warp is blocked if one of them waits for an event.
+static Outcome blockOrReport(Warp &warp) {
+  for (const Split &split : warp.others) {
+    if (split.isWaiting) {
+      warp.isBlocked = true;
+      return Outcome::Blocked;
+    }
   }
+  return reportAllParked(warp);
 }
 
 Outcome runWarp(Warp &warp, std::uint64_t slice) {
@@ -182,21 +202,22 @@ Outcome runWarp(Warp &warp, std::uint64_t slice) {
       break;
     }
     const std::uint32_t after = warp.pc;
-    const bool isParked = outcome == Outcome::Park;
     const bool isRotation = fairLeft == 0;
     fairLeft = isRotation ? kFairSlice : fairLeft;
-    const bool isAligned = isParked && isAlignedOperation(*launch.steps[warp.pc].instruction);
-    suspend(warp, isParked, isAligned);
+    refreshWaits(warp);
+    suspend(warp, outcome);
     merge(warp);
     if (!pick(warp, isRotation ? &after : nullptr)) {
-      outcome = reportAllParked(warp);
+      outcome = blockOrReport(warp);
       break;
     }
   }
   const std::uint64_t used = before - slice;
   launch.budget -= std::min(launch.budget, used);
   launch.clockTicks += used;
-  return outcome == Outcome::Reschedule || outcome == Outcome::Park ? Outcome::Next : outcome;
+  const bool mayGoOn =
+      outcome == Outcome::Reschedule || outcome == Outcome::Park || outcome == Outcome::Wait;
+  return mayGoOn ? Outcome::Next : outcome;
 }
 
 } // namespace fp8jit::emulator

@@ -7,11 +7,16 @@
 
 namespace fp8jit::emulator {
 
-/// Static and dynamic shared memory; addresses are offsets from 0 (sm_75 to sm_89 have no reserved
-/// part in front). One thread at a time.
+/// Static and dynamic shared memory. Its first byte has the address `base`: 0 on sm_75 to sm_89;
+/// from sm_90 on the block's rank in the upper eight bits and 1 KiB that is reserved in front. One
+/// thread at a time.
 struct SharedMemory {
   static constexpr std::uint8_t kPoison = 0xcb; ///< never-written bytes
 
+  static constexpr unsigned kRankShift = 24;            ///< of the rank in an address
+  static constexpr std::uint32_t kReservedBytes = 1024; ///< from sm_90 on
+
+  std::uint32_t base = 0;
   std::vector<std::uint8_t> data;
   std::vector<std::uint8_t> written; ///< 1 for each byte that was written
 

@@ -33,6 +33,7 @@ enum class Outcome : std::uint8_t {
   Jump,       ///< go on at Warp::pc, which the handler has set; Warp::active may have changed
   Reschedule, ///< the splits changed
   Park,       ///< lanes are missing: this split has to wait at this instruction
+  Wait,       ///< this split waits for an event and then executes this instruction again
   Blocked,    ///< the warp waits at a named barrier
   Yield,      ///< let other warps run
   Stop,       ///< a fault was recorded: the launch ends
@@ -55,12 +56,26 @@ struct alignas(64) Step { // a cache line
   void (*tensorFunction)() = nullptr;      ///< Mma: an MmaFunction
 };
 
+/// What an instruction with Outcome::Wait waits for.
+enum class WaitKind : std::uint8_t { None, Mbarrier, ClusterBarrier, Registers };
+
+/// The same with what a report needs.
+struct WaitInfo {
+  WaitKind kind = WaitKind::None;
+  bool isParity = false;     ///< Mbarrier: `value` is a parity, else a state
+  std::uint32_t address = 0; ///< Mbarrier: its shared::cluster address
+  std::uint64_t value = 0;   ///< Mbarrier: what the phase is compared with; Registers: wanted
+};
+
 /// Lanes of a warp at one instruction.
 struct Split {
   LaneMask mask = 0;
   std::uint32_t pc = 0;
-  bool isParked = false;  ///< waits for other lanes to arrive at pc
-  bool isAligned = false; ///< parked at an instruction that the whole warp has to execute
+  bool isParked = false;   ///< waits for other lanes to arrive at pc
+  bool isAligned = false;  ///< parked at an instruction that the whole warp has to execute
+  bool isWaiting = false;  ///< waits for an event (Outcome::Wait)
+  bool mustAnswer = false; ///< its next wait may not wait again (Warp::mustAnswer)
+  WaitInfo wait = {};      ///< what for, if isWaiting
 };
 
 /// What the calls of one lane keep, innermost last: per call the saved values of the function's
@@ -80,7 +95,11 @@ struct Warp {
   LaneMask active = 0;               ///< lanes of the running split
   LaneMask live = 0;                 ///< lanes that have not exited
   LaneMask carry = 0;                ///< the condition code register's carry flag
-  bool isBlocked = false;            ///< waits at a named barrier
+  bool isBlocked = false;            ///< waits at a named barrier, or all splits wait for events
+  bool mustAnswer = false;           ///< a wait of the running split that may time out and fails
+                                     ///< now says so instead of waiting on
+  WaitInfo wait = {};                ///< set by a handler that returns Outcome::Wait
+  std::uint64_t seenWakeCount = 0;   ///< Cluster::wakeCount when splits began to wait
   std::uint32_t index = 0;           ///< rank in the block
   Block *block = nullptr;
   std::vector<Split> others;
@@ -92,6 +111,11 @@ struct Warp {
   const Step *barrierStep = nullptr;   ///< bar.red: the instruction that waits for its result
   std::vector<std::uint8_t> local, localShadow; ///< local memory, one piece per lane
   AsyncQueue async;
+  std::uint32_t bulkGroups[kLanes] = {}; ///< cp.async.bulk groups that each lane has committed
+  std::uint32_t wgmmaGroups = 0;         ///< wgmma groups that the warp has committed
+  std::uint32_t registerCount = 0;       ///< per thread; setmaxnreg changes it
+  LaneMask clusterArrived = 0;  ///< lanes that arrived in the open phase of the cluster's barrier
+  LaneMask clusterReleased = 0; ///< lanes that arrived in a phase that is complete, and may pass
 
   /// The lanes of a register as T (32 or 64 bits each).
   template <typename T>
