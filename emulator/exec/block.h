@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emulator/exec/launch_context.h"
-#include "emulator/exec/mbarrier.h"
+#include "emulator/exec/mbarrier_table.h"
 #include "emulator/exec/register_pool.h"
 #include "emulator/exec/shared_memory.h"
 #include "emulator/exec/warp_state.h"

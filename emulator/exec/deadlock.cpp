@@ -1,5 +1,6 @@
 // What is reported when no thread of a cluster can go on.
 #include "emulator/exec/cluster.h"
+#include "emulator/exec/mbarrier.h"
 
 #include <cinttypes>
 #include <cstdio>

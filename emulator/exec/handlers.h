@@ -35,6 +35,8 @@ Handler selectControl(const Instruction &instruction);
 Handler selectCollective(const Instruction &instruction);
 Handler selectBarrier(const Instruction &instruction);
 Handler selectClusterBarrier(const Instruction &instruction);
+Handler selectClusterOperation(const Instruction &instruction);
+Handler selectMbarrier(const Instruction &instruction);
 
 /// The handler of `instruction` with the widest vectors that this processor has, or null if no
 /// group knows its form. Thread safe.

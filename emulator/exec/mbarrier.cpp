@@ -2,6 +2,7 @@
 #include "emulator/exec/mbarrier.h"
 
 #include "emulator/exec/cluster.h"
+#include "emulator/exec/race_checker.h"
 
 #include <algorithm>
 #include <cassert>
@@ -20,10 +21,11 @@ void MbarrierTable::reset(std::uint32_t sharedBytes) {
 Mbarrier &MbarrierTable::insert(std::uint32_t offset, std::uint32_t count) {
   assert(find(offset) == nullptr && "the location holds a live barrier");
   auto entry = std::find_if(barriers_.begin(), barriers_.end(),
-                            [](const Mbarrier &barrier) { return barrier.expected == 0; });
+                            [](const Mbarrier &barrier) { return !barrier.isLive; });
   entry = entry == barriers_.end() ? barriers_.insert(entry, Mbarrier{}) : entry;
   *entry = Mbarrier{};
   entry->offset = offset;
+  entry->isLive = true;
   entry->expected = entry->expectedLater = entry->pending = count;
   indexOf_[offset / 8] = static_cast<std::uint16_t>(entry - barriers_.begin() + 1);
   updateGuard();
@@ -33,7 +35,7 @@ Mbarrier &MbarrierTable::insert(std::uint32_t offset, std::uint32_t count) {
 void MbarrierTable::erase(std::uint32_t offset) {
   Mbarrier *barrier = find(offset);
   assert(barrier != nullptr && "no barrier to end");
-  barrier->expected = 0;
+  barrier->isLive = false;
   indexOf_[offset / 8] = 0;
   updateGuard();
 }
@@ -42,7 +44,7 @@ void MbarrierTable::updateGuard() {
   std::uint32_t begin = UINT32_MAX;
   std::uint32_t end = 0;
   for (const Mbarrier &barrier : barriers_) {
-    if (barrier.expected != 0) {
+    if (barrier.isLive) {
       begin = std::min(begin, barrier.offset);
       end = std::max(end, barrier.offset + 8);
     }
@@ -53,7 +55,7 @@ void MbarrierTable::updateGuard() {
 
 const Mbarrier *MbarrierTable::findOverlap(std::uint64_t offset, std::uint64_t bytes) const {
   for (const Mbarrier &barrier : barriers_) {
-    if (barrier.expected != 0 && barrier.offset < offset + bytes && offset < barrier.offset + 8U) {
+    if (barrier.isLive && barrier.offset < offset + bytes && offset < barrier.offset + 8U) {
       return &barrier;
     }
   }
@@ -84,6 +86,11 @@ static void writeImage(Block &block, const Mbarrier &barrier) {
                               ((static_cast<std::uint64_t>(barrier.tx) & 0x1fffffU) << 42) |
                               (std::uint64_t{barrier.pending & 0xfffffU} << 21) | barrier.expected;
   std::memcpy(block.shared.data.data() + barrier.offset, &image, sizeof(image));
+}
+
+void initialiseMbarrier(Block &block, std::uint32_t offset, std::uint32_t count) {
+  writeImage(block, block.mbarriers.insert(offset, count));
+  std::memset(block.shared.written.data() + offset, 0, 8);
 }
 
 static void record(Mbarrier &barrier, const MbarrierChange &change, const Warp &warp,
@@ -139,13 +146,16 @@ std::string changeMbarrier(Cluster &cluster, const MbarrierChange &change, const
   barrier->pending -= change.arrivals;
   barrier->expectedLater -= change.drop ? change.arrivals : 0;
   cluster.noteProgress();
+  Block &block = *cluster.blockAt(change.address);
   if (barrier->pending == 0 && barrier->tx == 0) {
+    if (block.race != nullptr) {
+      block.race->mbarrierComplete(block, barrier->offset);
+    }
     ++barrier->phase;
-    barrier->expected = std::max(barrier->expectedLater, std::uint32_t{1});
-    barrier->pending = barrier->expectedLater;
+    barrier->expected = barrier->pending = barrier->expectedLater;
     cluster.wakeWaiters();
   }
-  writeImage(*cluster.blockAt(change.address), *barrier);
+  writeImage(block, *barrier);
   return {};
 }
 
