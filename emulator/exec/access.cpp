@@ -2,6 +2,7 @@
 #include "emulator/exec/access.h"
 
 #include "emulator/exec/cluster.h"
+#include "emulator/exec/grid_dependency.h"
 
 #include <bit>
 #include <cinttypes>
@@ -317,6 +318,19 @@ static Outcome checkBarriers(Warp &warp, const Step &step, const AccessRequest &
   return Outcome::Next;
 }
 
+/// Accesses of a launch that overlaps with others (grid_dependency.h).
+static Outcome watchLanes(Warp &warp, const Step &step, const AccessRequest &request,
+                          const Span &span) {
+  for (LaneMask rest = span.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (watchGlobal(warp, step, lane, request.address[lane], request.sizeBytes,
+                    request.kind != AccessKind::Read) == Outcome::Stop) {
+      return Outcome::Stop;
+    }
+  }
+  return Outcome::Next;
+}
+
 Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, LaneMask lanes,
                 Span &span) {
   const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
@@ -342,6 +356,9 @@ Outcome resolve(Warp &warp, const Step &step, const AccessRequest &request, Lane
   countAccess(warp, request, span, region.begin);
   if (region.space == Space::Shared) {
     return checkBarriers(warp, step, request, region, span);
+  }
+  if (region.space == Space::Global && warp.block->launch->watchesGlobal) {
+    return watchLanes(warp, step, request, span);
   }
   if (region.space == Space::Local) { // each lane has its own piece
     for (unsigned i = 0; i < kLanes; ++i) {

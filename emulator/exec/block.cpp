@@ -191,6 +191,7 @@ void Block::start(const Dim3 &blockIndex, std::uint64_t linear) {
   index = blockIndex;
   linearIndex = linear;
   state = BlockState::NotStarted;
+  hasWaitedForGrid = false;
   liveWarps = static_cast<std::uint32_t>(warps.size());
   const LaunchPlan &plan = launch->plan;
   shared.reset(plan.sharedBytes);
@@ -204,6 +205,8 @@ void Block::start(const Dim3 &blockIndex, std::uint64_t linear) {
     warp.live = lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
     warp.active = warp.live;
     warp.pc = 0;
+    const WarpTrace &trace = launch->request.trace;
+    warp.isTraced = trace.sink != nullptr && trace.block == linear && trace.warp == warp.index;
     warp.stopPc = UINT32_MAX;
     warp.carry = 0;
     warp.isBlocked = warp.mustAnswer = false;

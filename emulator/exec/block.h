@@ -49,6 +49,7 @@ enum class BlockState : std::uint8_t { NotStarted, Running, Exited };
 struct Block {
   Cluster *cluster = nullptr;
   LaunchContext *launch = nullptr; ///< of the cluster
+  bool hasWaitedForGrid = false;   ///< a thread executed griddepcontrol.wait
   RaceChecker *race = nullptr;     ///< of the cluster, or null: not checked
   std::uint32_t rank = 0;          ///< %cluster_ctarank
   BlockState state = BlockState::NotStarted;

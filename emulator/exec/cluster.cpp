@@ -55,6 +55,7 @@ void Cluster::start(std::uint64_t linear) {
   context.findings.reset();
   random.seed(plan.request.seed, linear);
   pending.reset(plan.request.asyncMode, random);
+  tensormaps.reset();
   barrierPhase = wakeCount = progressCount = 0;
   progressAtStall_ = progressAtPatience_ = 0;
   stalls_ = impatience_ = turnsAfterFault = 0;

@@ -7,6 +7,7 @@
 #include "emulator/exec/launch_context.h"
 #include "emulator/exec/pending_operations.h"
 #include "emulator/exec/random_source.h"
+#include "emulator/exec/tensormap_proxy.h"
 
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,7 @@ public:
   LaunchContext context;
   std::vector<Block> blocks; ///< by rank
   PendingOperations pending;
+  TensormapProxy tensormaps;
   RandomSource random;
   Dim3 index; ///< %clusterid
   std::uint64_t linearIndex = 0;

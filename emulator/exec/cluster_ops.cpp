@@ -127,10 +127,6 @@ static Outcome createPolicy(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
-static Outcome doNothing(Warp &, const Step &, LaneMask) {
-  return Outcome::Next;
-}
-
 Handler selectClusterOperation(const Instruction &instruction) {
   switch (instruction.op) {
   case Op::Mapa:
@@ -141,9 +137,6 @@ Handler selectClusterOperation(const Instruction &instruction) {
     return &fenceProxy;
   case Op::SetMaxNReg:
     return &setRegisters;
-  case Op::GridDependencyWait:
-  case Op::GridDependencyLaunch:
-    return &doNothing; // launches run one after another
   case Op::CreatePolicy:
     return &createPolicy;
   default: // the other groups

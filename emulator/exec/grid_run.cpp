@@ -150,6 +150,7 @@ void GridRun::collect(const Cluster &cluster) {
     totals_.countChanges[i] += context.countChanges[i];
   }
   totals_.counters += context.counters;
+  totals_.writes.add(context.writes);
 }
 
 void GridRun::work() {

@@ -25,6 +25,7 @@ namespace fp8jit::emulator {
 struct GridTotals {
   std::vector<std::int64_t> countChanges; ///< as LaunchContext::countChanges
   MemoryCounters counters;
+  ByteRanges writes; ///< LaunchContext::writes
   std::uint64_t clustersEnded = 0;
 };
 

@@ -8,11 +8,12 @@ namespace fp8jit::emulator {
 
 static Handler selectFrom(const HandlerGroups &groups, const Instruction &instruction) {
   Handler (*const selectors[])(const Instruction &) = {
-      groups.selectNarrow,   groups.selectMove,       groups.selectInteger, groups.selectBits,
-      groups.selectFloat,    groups.selectHalf,       groups.selectCompare, groups.selectSelection,
-      groups.selectConvert,  groups.selectMemory,     groups.selectAtomic,  groups.selectAsyncCopy,
-      groups.selectMatrix,   &selectControl,          &selectCollective,    &selectBarrier,
-      &selectClusterBarrier, &selectClusterOperation, &selectMbarrier};
+      groups.selectNarrow,   groups.selectMove,   groups.selectInteger,  groups.selectBits,
+      groups.selectFloat,    groups.selectHalf,   groups.selectCompare,  groups.selectSelection,
+      groups.selectConvert,  groups.selectMemory, groups.selectAtomic,   groups.selectAsyncCopy,
+      groups.selectMatrix,   &selectControl,      &selectCollective,     &selectBarrier,
+      &selectClusterBarrier, &selectTensorCopy,   &selectGridDependency, &selectClusterOperation,
+      &selectMbarrier};
   for (const auto selector : selectors) {
     if (const Handler handler = selector(instruction)) {
       return handler;

@@ -37,6 +37,8 @@ Handler selectBarrier(const Instruction &instruction);
 Handler selectClusterBarrier(const Instruction &instruction);
 Handler selectClusterOperation(const Instruction &instruction);
 Handler selectMbarrier(const Instruction &instruction);
+Handler selectGridDependency(const Instruction &instruction);
+Handler selectTensorCopy(const Instruction &instruction);
 
 /// The handler of `instruction` with the widest vectors that this processor has, or null if no
 /// group knows its form. Thread safe.

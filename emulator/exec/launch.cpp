@@ -44,10 +44,13 @@ static EmulatorCounters collectCounters(const Kernel &kernel, const GridTotals &
   counters.sharedWavefronts = memory.sharedWavefronts;
   counters.sharedBankConflicts = memory.sharedBankConflicts;
   counters.barrierWaits = memory.barrierWaits;
+  counters.bulkLoadBytes = memory.bulkLoadBytes;
+  counters.bulkStoreBytes = memory.bulkStoreBytes;
   std::uint64_t *const scaled[] = {
       &counters.warpInstructions, &counters.integerInstructions, &counters.floatInstructions,
       &counters.mmaFlops,         &counters.globalLoadSectors,   &counters.globalStoreSectors,
-      &counters.sharedWavefronts, &counters.sharedBankConflicts, &counters.barrierWaits};
+      &counters.sharedWavefronts, &counters.sharedBankConflicts, &counters.barrierWaits,
+      &counters.bulkLoadBytes,    &counters.bulkStoreBytes};
   for (std::uint64_t *counter : scaled) {
     *counter = scaleUp(*counter, executed, total);
   }
@@ -105,6 +108,8 @@ LaunchResult runGrid(const LaunchRequest &request, GlobalMemory &memory,
   LaunchResult result;
   result.fault = run.fault();
   result.report = run.report();
+  result.writes.add(totals.writes);
+  result.writes.settle();
   result.counters =
       collectCounters(plan.kernel, totals, totals.clustersEnded * plan.clusterSize,
                       std::uint64_t{request.grid.x} * request.grid.y * request.grid.z);

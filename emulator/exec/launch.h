@@ -1,6 +1,8 @@
 // Executing a decoded kernel. Main entry: runGrid.
 #pragma once
 
+#include "emulator/exec/byte_ranges.h"
+#include "emulator/exec/warp_trace.h"
 #include "emulator/ptx/program.h"
 #include "generator/profiles/gpu_profile.h"
 #include "support/abi/emulator_table.h"
@@ -52,6 +54,10 @@ struct LaunchRequest {
   AsyncMode asyncMode = AsyncMode::Lazy;
   std::uint64_t seed = 0;   ///< of AsyncMode::Random
   unsigned hostThreads = 1; ///< that run clusters side by side; 0: one per processor
+  WarpTrace trace;          ///< a warp to trace, or none
+  /// What the launch ahead in the stream wrote, if it may still run (grid_dependency.h); settled.
+  std::shared_ptr<const ByteRanges> earlierWrites;
+  bool recordsWrites = false; ///< fill LaunchResult::writes
   /// What prepareKernel made of `kernel`, to save that work; null: the launch does it.
   std::shared_ptr<const PreparedKernel> prepared;
 };
@@ -75,6 +81,8 @@ struct LaunchResult {
                       ///< else empty
   EmulatorCounters counters{};
   double modelledNs = 0;
+  ByteRanges
+      writes; ///< of global memory, where LaunchRequest::recordsWrites asked for them; settled
 };
 
 /// Runs the grid to its end. `memory` may be shared by concurrent launches. Of several faults that

@@ -15,6 +15,8 @@ MemoryCounters &MemoryCounters::operator+=(const MemoryCounters &other) {
   sharedWavefronts += other.sharedWavefronts;
   sharedBankConflicts += other.sharedBankConflicts;
   barrierWaits += other.barrierWaits;
+  bulkLoadBytes += other.bulkLoadBytes;
+  bulkStoreBytes += other.bulkStoreBytes;
   return *this;
 }
 
@@ -66,6 +68,8 @@ LaunchContext::LaunchContext(const LaunchPlan &launchPlan)
       memory(launchPlan.memory), steps(launchPlan.prepared->steps),
       localStride(launchPlan.localStride), findings(launchPlan.request),
       countChanges(launchPlan.prepared->steps.size() + 1, 0),
+      watchesGlobal(launchPlan.request.recordsWrites ||
+                    launchPlan.request.earlierWrites != nullptr),
       parameters(launchPlan.request.params) {}
 
 } // namespace fp8jit::emulator

@@ -16,6 +16,7 @@ struct MemoryCounters {
   std::uint64_t loadSectors = 0, storeSectors = 0;
   std::uint64_t sharedWavefronts = 0, sharedBankConflicts = 0;
   std::uint64_t barrierWaits = 0;
+  std::uint64_t bulkLoadBytes = 0, bulkStoreBytes = 0; ///< of bulk and tensor copies
 
   MemoryCounters &operator+=(const MemoryCounters &other);
 };
@@ -63,6 +64,8 @@ struct LaunchContext {
   /// and -1 behind its end. Sums from 0 on are execution counts.
   std::vector<std::int64_t> countChanges;
   MemoryCounters counters;
+  const bool watchesGlobal;             ///< accesses of global memory go through watchGlobal
+  ByteRanges writes;                    ///< where request.recordsWrites
   std::vector<std::uint8_t> parameters; ///< the parameter block
   std::uint64_t budget = 0;             ///< warp instructions that the cluster may still execute
   std::uint64_t clockTicks = 0; ///< what %clock reads: warp instructions of the cluster so far

@@ -49,7 +49,8 @@ static bool findPlace(Warp &warp, Space space, std::uint64_t first, std::uint64_
   if (space != Space::Global && space != Space::Generic) {
     return false;
   }
-  if (!findGlobal(warp, first) || !warp.region.contains(first, totalBytes)) {
+  if (warp.block->launch->watchesGlobal || !findGlobal(warp, first) ||
+      !warp.region.contains(first, totalBytes)) {
     return false;
   }
   access.isShared = false;

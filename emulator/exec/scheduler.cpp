@@ -8,6 +8,7 @@
 // blocked when all of its splits wait or are parked, and one of them waits.
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/instruction_class.h"
+#include "emulator/exec/trace.h"
 
 #include <algorithm>
 #include <bit>
@@ -120,6 +121,22 @@ static Outcome runStraight(Warp &warp, const Step *&step, const Step *end) {
   return outcome;
 }
 
+/// The same for a warp that is traced.
+static Outcome runTraced(Warp &warp, const Step *&step, const Step *end) {
+  Outcome outcome = Outcome::Next;
+  while (step != end && outcome == Outcome::Next) {
+    const Step &current = *step++;
+    LaneMask mask = warp.active;
+    if (current.guard != kNoSlot) {
+      mask &= warp.predicates[current.guard] ^ current.guardFlip;
+    }
+    if (mask != 0) {
+      outcome = executeTraced(warp, current, mask);
+    }
+  }
+  return outcome;
+}
+
 /// Runs the running split; `slice` is reduced by the instructions issued. Next: used up.
 static Outcome runSplit(Warp &warp, std::uint64_t &slice) {
   LaunchContext &launch = *warp.block->launch;
@@ -136,7 +153,8 @@ static Outcome runSplit(Warp &warp, std::uint64_t &slice) {
     }
     const std::uint64_t limit = std::min(warp.stopPc, stepCount) - begin;
     const Step *step = steps + begin;
-    outcome = runStraight(warp, step, step + std::min(slice, limit));
+    const Step *const stop = step + std::min(slice, limit);
+    outcome = warp.isTraced ? runTraced(warp, step, stop) : runStraight(warp, step, stop);
     auto end = static_cast<std::uint32_t>(step - steps);
     slice -= end - begin;
     // Issued, but not executed.

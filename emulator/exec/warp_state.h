@@ -101,6 +101,7 @@ struct Warp {
   WaitInfo wait = {};                ///< set by a handler that returns Outcome::Wait
   std::uint64_t seenWakeCount = 0;   ///< Cluster::wakeCount when splits began to wait
   std::uint32_t index = 0;           ///< rank in the block
+  bool isTraced = false;             ///< executeTraced runs its instructions
   Block *block = nullptr;
   std::vector<Split> others;
   std::array<CallStack, kLanes> calls; ///< recursive functions that the lanes are in

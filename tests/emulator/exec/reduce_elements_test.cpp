@@ -32,7 +32,6 @@ static void checkIntegers(Type type) {
     a[i] = static_cast<T>(random() >> (i % 60));
     b[i] = static_cast<T>(i % 7 == 0 ? static_cast<std::uint64_t>(a[i]) : random() >> (i % 50));
   }
-  using U = std::make_unsigned_t<T>;
   const auto sums = reduced<T>(AtomicOp::Add, type, a, b);
   const auto least = reduced<T>(AtomicOp::Min, type, a, b);
   const auto greatest = reduced<T>(AtomicOp::Max, type, a, b);
@@ -40,8 +39,9 @@ static void checkIntegers(Type type) {
   const auto either = reduced<T>(AtomicOp::Or, type, a, b);
   const auto one = reduced<T>(AtomicOp::Xor, type, a, b);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const __int128 wide = static_cast<__int128>(a[i]) + static_cast<__int128>(b[i]);
-    EXPECT_EQ(static_cast<U>(sums[i]), static_cast<U>(wide)) << i;
+    T wrapped = 0;
+    static_cast<void>(__builtin_add_overflow(a[i], b[i], &wrapped));
+    EXPECT_EQ(sums[i], wrapped) << i;
     EXPECT_EQ(least[i], std::min(a[i], b[i])) << i;
     EXPECT_EQ(greatest[i], std::max(a[i], b[i])) << i;
     EXPECT_EQ(both[i], static_cast<T>(a[i] & b[i])) << i;
