@@ -2,6 +2,7 @@
 #include "emulator/abi/code_image.h"
 
 #include "emulator/abi/cubin.h"
+#include "emulator/exec/prepared_kernel.h"
 
 #include <algorithm>
 #include <charconv>
@@ -35,11 +36,30 @@ std::uint32_t threadsByRegisters(const GpuProfile &gpu, std::uint32_t registers)
   return std::min(kMaxThreads, warps * 32);
 }
 
+static bool contains(const Kernel &kernel, Op op) {
+  return std::any_of(kernel.code.begin(), kernel.code.end(),
+                     [op](const Instruction &step) { return step.op == op; });
+}
+
+/// Registers per thread that ptxas gives a kernel without a cubin at hand. Never more than its
+/// largest block leaves to a thread; with setmaxnreg exactly that or .maxnreg, since the count at
+/// launch is what the instruction redistributes; else what kernels typically need.
+static std::uint32_t assumedRegisters(const Kernel &kernel, std::uint32_t maxThreads,
+                                      const GpuProfile &gpu) {
+  constexpr std::uint32_t kMostPerThread = 255; // CUDA programming guide
+  const std::uint32_t blocks = std::max(kernel.minBlocksPerSm, 1U);
+  std::uint32_t limit = static_cast<std::uint32_t>(gpu.regsPerSm) / (maxThreads * blocks) / 8 * 8;
+  limit = std::clamp(kernel.maxRegisters == 0 ? limit : kernel.maxRegisters, 16U, kMostPerThread);
+  return contains(kernel, Op::SetMaxNReg) ? limit : std::min(kAssumedRegisters, limit);
+}
+
 static KernelResources resourcesOf(const Kernel &kernel, const Cubin *cubin,
                                    const GpuProfile &gpu) {
   KernelResources resources{.registers = kAssumedRegisters,
                             .staticSharedBytes = kernel.staticSharedBytes,
-                            .localBytes = kernel.localBytes};
+                            .localBytes = kernel.localBytes,
+                            .launchesDependents = contains(kernel, Op::GridDependencyLaunch),
+                            .waitsForGrid = contains(kernel, Op::GridDependencyWait)};
   const std::uint32_t bound = kernel.maxThreads == 0 ? kMaxThreads : kernel.maxThreads;
   const auto *found = cubin == nullptr ? nullptr : &cubin->kernels;
   if (found != nullptr && found->contains(kernel.name)) {
@@ -51,9 +71,7 @@ static KernelResources resourcesOf(const Kernel &kernel, const Cubin *cubin,
     resources.maxThreads = std::min(bound, threadsByRegisters(gpu, compiled.registers));
     return resources;
   }
-  // A compiler gives a kernel no more registers than its largest block leaves to a thread.
-  const std::uint32_t perThread = static_cast<std::uint32_t>(gpu.regsPerSm) / bound / 8 * 8;
-  resources.registers = std::min(kAssumedRegisters, perThread);
+  resources.registers = assumedRegisters(kernel, bound, gpu);
   resources.maxThreads = bound;
   return resources;
 }
@@ -108,6 +126,7 @@ static std::shared_ptr<const CodeImage> decodePtx(std::string_view text, const G
   }
   for (const Kernel &kernel : image->program.kernels) {
     image->resources.push_back(resourcesOf(kernel, cubin, gpu));
+    image->prepared.push_back(prepareKernel(kernel, gpu.arch));
   }
   return image;
 }

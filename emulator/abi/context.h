@@ -5,6 +5,7 @@
 // it, events read it.
 #pragma once
 
+#include "emulator/exec/byte_ranges.h"
 #include "emulator/exec/global_memory.h"
 #include "generator/profiles/gpu_profile.h"
 
@@ -42,7 +43,10 @@ struct Stream {
   int priority = 0;
   unsigned long long id = 0;
   std::mutex mutex;
-  double clockNs = 0; ///< guarded by Context::clockMutex
+  double clockNs = 0; ///< this and the next guarded by Context::clockMutex
+  /// What the latest launch wrote, if launches behind it may start before it has ended; null after
+  /// any other work.
+  std::shared_ptr<const ByteRanges> overlappingWrites;
 };
 
 /// An event; recorded at a time of its stream's modelled clock.
@@ -77,5 +81,8 @@ struct Context {
 /// Advances the modelled clock of `stream` by `durationNs`, keeping the order between the legacy
 /// stream and blocking streams.
 void advanceClock(Context &context, Stream &stream, double durationNs);
+
+/// Records `event`, of the same context, at the present of `stream`.
+void recordEvent(Event &event, Context &context, Stream &stream);
 
 } // namespace fp8jit::emulator

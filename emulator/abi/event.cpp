@@ -9,6 +9,13 @@ static std::shared_ptr<Event> findEvent(CUevent handle) {
   return Process::instance().events.find(handle);
 }
 
+void recordEvent(Event &event, Context &context, Stream &stream) {
+  advanceClock(context, stream, 0); // brings the clock up to what the stream waits for
+  const std::lock_guard lock(context.clockMutex);
+  event.isRecorded = true;
+  event.timeNs = stream.clockNs;
+}
+
 namespace driver {
 
 CUresult cuEventCreate(CUevent *handle, unsigned int flags) {
@@ -41,10 +48,7 @@ CUresult cuEventRecord(CUevent eventHandle, CUstream streamHandle) {
   if (event == nullptr || stream == nullptr || event->context != context) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  advanceClock(*context, *stream, 0); // brings the clock up to what the stream waits for
-  const std::lock_guard lock(context->clockMutex);
-  event->isRecorded = true;
-  event->timeNs = stream->clockNs;
+  recordEvent(*event, *context, *stream);
   return CUDA_SUCCESS;
 }
 

@@ -15,7 +15,7 @@ static int setStrictness(EmulatorStrictness strictness) {
   if (strictness != EmulatorStrictness::Strict && strictness != EmulatorStrictness::Report) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  Process::instance().strictness.store(strictness);
+  Process::instance().settings.strictness.store(strictness);
   return CUDA_SUCCESS;
 }
 
@@ -35,11 +35,43 @@ static int setBlockSample(std::uint64_t blocks) {
   return CUDA_SUCCESS;
 }
 
-static int lastCounters(EmulatorCounters *counters) {
-  if (counters == nullptr) {
+static int readCounters(EmulatorCounters *counters, std::uint64_t sizeBytes) {
+  if (counters == nullptr || sizeBytes > sizeof(EmulatorCounters)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  *counters = Process::thread().lastCounters;
+  std::memcpy(counters, &Process::thread().lastCounters, sizeBytes);
+  return CUDA_SUCCESS;
+}
+
+static int lastCounters(EmulatorCounters *counters) {
+  return readCounters(counters, kEmulatorCountersBytesV1);
+}
+
+static int setAsyncMode(EmulatorAsyncMode mode, std::uint64_t seed) {
+  if (mode < EmulatorAsyncMode::Eager || mode > EmulatorAsyncMode::Random) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Process::instance().settings.asyncMode.store(mode);
+  Process::instance().settings.seed.store(seed);
+  return CUDA_SUCCESS;
+}
+
+static int setRaceChecking(int isOn) {
+  if (isOn < -1 || isOn > 1) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Process::instance().settings.raceChecking.store(isOn);
+  return CUDA_SUCCESS;
+}
+
+static int setHostThreads(std::uint32_t threads) {
+  Process::instance().settings.hostThreads.store(threads);
+  return CUDA_SUCCESS;
+}
+
+static int setTrace(void (*sink)(void *, const char *), void *user, std::uint64_t block,
+                    std::uint64_t warp) {
+  Process::instance().setTrace({.sink = sink, .user = user, .block = block, .warp = warp});
   return CUDA_SUCCESS;
 }
 
@@ -71,7 +103,7 @@ namespace driver {
 
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
   static constexpr EmulatorTable kTable = {.sizeBytes = sizeof(EmulatorTable),
-                                           .version = 1,
+                                           .version = 2,
                                            .identity = identity,
                                            .setStrictness = setStrictness,
                                            .pairBinary = pairBinary,
@@ -79,7 +111,12 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id) {
                                            .lastCounters = lastCounters,
                                            .lastModelledNs = lastModelledNs,
                                            .lastReport = lastReport,
-                                           .injectFault = injectFault};
+                                           .injectFault = injectFault,
+                                           .setAsyncMode = setAsyncMode,
+                                           .setRaceChecking = setRaceChecking,
+                                           .setHostThreads = setHostThreads,
+                                           .readCounters = readCounters,
+                                           .setTrace = setTrace};
   if (table == nullptr || id == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }

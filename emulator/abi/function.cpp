@@ -14,10 +14,78 @@ int maxDynamicShared(const KernelResources &resources, const FunctionSettings &s
              : std::max(0, kDefaultSmemPerBlock - static_cast<int>(resources.staticSharedBytes));
 }
 
+/// Which of width, height and depth an attribute is.
+static std::size_t clusterDimension(CUfunction_attribute attribute) {
+  return static_cast<std::size_t>(attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+}
+
+static CUresult readClusterAttribute(int &value, CUfunction_attribute attribute,
+                                     const Kernel &kernel, const FunctionSettings &settings) {
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    value = kernel.explicitCluster ? 1 : 0;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
+    const std::size_t i = clusterDimension(attribute);
+    value = kernel.requiredCluster[0] != 0 ? static_cast<int>(kernel.requiredCluster[i])
+                                           : settings.requiredCluster[i].load();
+    return CUDA_SUCCESS;
+  }
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    value = settings.allowsNonPortableCluster.load() ? 1 : 0;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    value = settings.clusterScheduling.load();
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+static CUresult writeClusterAttribute(CUfunction_attribute attribute, int value,
+                                      const Kernel &kernel, FunctionSettings &settings,
+                                      const GpuProfile &gpu) {
+  if (gpu.maxClusterBlocks == 0) {
+    return CUDA_ERROR_INVALID_VALUE; // a device without clusters
+  }
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    if (kernel.requiredCluster[0] != 0) {
+      return CUDA_ERROR_NOT_PERMITTED; // set at compile time
+    }
+    if (value < 0) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    settings.requiredCluster[clusterDimension(attribute)].store(value);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    if (value != 0 && value != 1) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    settings.allowsNonPortableCluster.store(value == 1);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT ||
+        value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    settings.clusterScheduling.store(value);
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_INVALID_VALUE; // read only
+  }
+}
+
 /// One attribute of a kernel on a device.
 static CUresult readAttribute(int &value, CUfunction_attribute attribute, const CodeImage &image,
-                              const KernelResources &resources, const FunctionSettings &settings,
+                              std::size_t index, const FunctionSettings &settings,
                               const GpuProfile &gpu) {
+  const Kernel &kernel = image.program.kernels[index];
+  const KernelResources &resources = image.resources[index];
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
     value = static_cast<int>(resources.maxThreads);
@@ -52,14 +120,15 @@ static CUresult readAttribute(int &value, CUfunction_attribute attribute, const 
     value = settings.sharedCarveout.load();
     return CUDA_SUCCESS;
   default:
-    value = 0; // cluster attributes: none is set
-    return attribute < CU_FUNC_ATTRIBUTE_MAX ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return readClusterAttribute(value, attribute, kernel, settings);
   }
 }
 
-static CUresult writeAttribute(CUfunction_attribute attribute, int value,
-                               const KernelResources &resources, FunctionSettings &settings,
+static CUresult writeAttribute(CUfunction_attribute attribute, int value, const CodeImage &image,
+                               std::size_t index, FunctionSettings &settings,
                                const GpuProfile &gpu) {
+  const Kernel &kernel = image.program.kernels[index];
+  const KernelResources &resources = image.resources[index];
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: {
     const int limit = gpu.smemPerBlockOptin - static_cast<int>(resources.staticSharedBytes);
@@ -76,7 +145,7 @@ static CUresult writeAttribute(CUfunction_attribute attribute, int value,
     settings.sharedCarveout.store(value);
     return CUDA_SUCCESS;
   default:
-    return CUDA_ERROR_INVALID_VALUE; // read only, or of clusters, which this device lacks
+    return writeClusterAttribute(attribute, value, kernel, settings, gpu);
   }
 }
 
@@ -115,15 +184,15 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     return CUDA_ERROR_INVALID_VALUE;
   }
   return withFunction(handle, [&](const Function &function) {
-    return readAttribute(*value, attribute, *function.module->image, function.resources(),
+    return readAttribute(*value, attribute, *function.module->image, function.index,
                          *function.settings, *function.module->context->device.profile);
   });
 }
 
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
   return withFunction(handle, [&](const Function &function) {
-    return writeAttribute(attribute, value, function.resources(), *function.settings,
-                          *function.module->context->device.profile);
+    return writeAttribute(attribute, value, *function.module->image, function.index,
+                          *function.settings, *function.module->context->device.profile);
   });
 }
 
@@ -224,7 +293,7 @@ CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkern
     return CUDA_ERROR_INVALID_DEVICE;
   }
   return withKernel(handle, [&](const LibraryKernel &kernel) {
-    return readAttribute(*value, attribute, *kernel.library->image, kernel.resources(),
+    return readAttribute(*value, attribute, *kernel.library->image, kernel.index,
                          *kernel.settings.at(ordinal), *device->profile);
   });
 }
@@ -236,8 +305,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
     return CUDA_ERROR_INVALID_DEVICE;
   }
   return withKernel(handle, [&](const LibraryKernel &kernel) {
-    return writeAttribute(attribute, value, kernel.resources(), *kernel.settings.at(ordinal),
-                          *device->profile);
+    return writeAttribute(attribute, value, *kernel.library->image, kernel.index,
+                          *kernel.settings.at(ordinal), *device->profile);
   });
 }
 

@@ -16,4 +16,9 @@ int maxDynamicShared(const KernelResources &resources, const FunctionSettings &s
 int maxActiveBlocks(const GpuProfile &gpu, const KernelResources &resources, int threads,
                     size_t dynamicShared);
 
+/// Clusters of `clusterBlocks` such blocks that fit on the GPU at a time. A model: each group of
+/// GpuProfile::smsPerCluster SMs holds what its blocks' places give; real groups differ in size.
+int maxActiveClusters(const GpuProfile &gpu, const KernelResources &resources, int threads,
+                      size_t dynamicShared, int clusterBlocks);
+
 } // namespace fp8jit::emulator

@@ -1,7 +1,7 @@
 // Launches: the driver's checks, the kernel's parameters, the run, and what becomes of a fault.
 #include "emulator/exec/launch.h"
 
-#include "emulator/abi/function_limits.h"
+#include "emulator/abi/launch_arguments.h"
 #include "emulator/abi/log.h"
 #include "emulator/abi/process.h"
 #include "entry_points.h"
@@ -11,46 +11,6 @@
 #include <optional>
 
 namespace fp8jit::emulator {
-namespace {
-
-/// The arguments of a launch, whichever entry point they came through.
-struct LaunchArguments {
-  Dim3 grid, block;
-  std::uint32_t dynamicShared = 0;
-  CUstream stream = nullptr;
-  void **parameters = nullptr;
-  void **extra = nullptr;
-};
-
-} // namespace
-
-static bool isWithin(const Dim3 &size, const Dim3 &limit) {
-  return size.x >= 1 && size.y >= 1 && size.z >= 1 && size.x <= limit.x && size.y <= limit.y &&
-         size.z <= limit.z;
-}
-
-/// The driver's checks before a launch, in its order.
-static CUresult checkLaunch(const Function &function, const LaunchArguments &launch,
-                            const GpuProfile &gpu) {
-  constexpr Dim3 kMaxGrid{0x7fffffff, 65535, 65535};
-  constexpr Dim3 kMaxBlock{1024, 1024, 64};
-  const KernelResources &resources = function.resources();
-  const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
-  if (!isWithin(launch.grid, kMaxGrid) || !isWithin(launch.block, kMaxBlock) ||
-      threads > kMaxThreadsPerBlock) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  if (threads > resources.maxThreads) {
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  }
-  const auto allowed = static_cast<std::uint32_t>(maxDynamicShared(resources, *function.settings));
-  const std::uint64_t shared = std::uint64_t{resources.staticSharedBytes} + launch.dynamicShared;
-  if (launch.dynamicShared > allowed ||
-      shared > static_cast<std::uint64_t>(gpu.smemPerBlockOptin)) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  return CUDA_SUCCESS;
-}
 
 /// The parameter block from the `extra` form: a packed buffer and its size.
 static std::optional<std::vector<std::uint8_t>> packedParameters(const Kernel &kernel,
@@ -130,7 +90,64 @@ static void finishLaunch(Context &context, Stream &stream, const LaunchResult &r
   }
 }
 
-static CUresult launchKernel(CUfunction handle, const LaunchArguments &launch) {
+static RaceChecks raceChecksOf(int setting) {
+  return setting < 0 ? RaceChecks::Default : setting == 0 ? RaceChecks::Off : RaceChecks::On;
+}
+
+static AsyncMode asyncModeOf(EmulatorAsyncMode mode) {
+  switch (mode) {
+  case EmulatorAsyncMode::Eager:
+    return AsyncMode::Eager;
+  case EmulatorAsyncMode::Lazy:
+    return AsyncMode::Lazy;
+  case EmulatorAsyncMode::Random:
+    return AsyncMode::Random;
+  }
+  return AsyncMode::Lazy;
+}
+
+/// Runs the grid with the settings of the process and the calling thread.
+static LaunchResult run(const Function &function, const LaunchArguments &launch,
+                        std::vector<std::uint8_t> parameters,
+                        std::shared_ptr<const ByteRanges> earlierWrites) {
+  const Process &process = Process::instance();
+  const LoadedModule &module = *function.module;
+  Context &context = *module.context;
+  const LaunchRequest request{.module = &module.image->program,
+                              .kernel = &function.kernel(),
+                              .grid = launch.grid,
+                              .block = launch.block,
+                              .cluster = launch.cluster.value_or(Dim3{}),
+                              .isExplicitCluster = launch.isExplicitCluster,
+                              .dynamicSharedBytes = launch.dynamicShared,
+                              .params = std::move(parameters),
+                              .globalAddresses = module.globalAddresses,
+                              .registersPerThread = function.resources().registers,
+                              .blockSample = Process::thread().blockSample,
+                              .strictness = process.settings.strictness.load(),
+                              .raceChecks = raceChecksOf(process.settings.raceChecking.load()),
+                              .asyncMode = asyncModeOf(process.settings.asyncMode.load()),
+                              .seed = process.settings.seed.load(),
+                              .hostThreads = process.settings.hostThreads.load(),
+                              .trace = process.trace(),
+                              .earlierWrites = std::move(earlierWrites),
+                              .recordsWrites = function.resources().launchesDependents,
+                              .prepared = module.image->prepared[function.index]};
+  return runGrid(request, context.memory, *context.device.profile);
+}
+
+/// What the launch ahead in `stream` wrote, if it may still run.
+static std::shared_ptr<const ByteRanges> overlappingWrites(Context &context, const Stream &stream) {
+  const std::lock_guard lock(context.clockMutex);
+  return stream.overlappingWrites;
+}
+
+static void setOverlappingWrites(Context &context, Stream &stream, ByteRanges writes) {
+  const std::lock_guard lock(context.clockMutex);
+  stream.overlappingWrites = std::make_shared<const ByteRanges>(std::move(writes));
+}
+
+static CUresult launchKernel(CUfunction handle, LaunchArguments launch) {
   Process &process = Process::instance();
   const std::shared_ptr<Context> context = process.currentContext();
   CUresult status = CUDA_SUCCESS;
@@ -143,43 +160,30 @@ static CUresult launchKernel(CUfunction handle, const LaunchArguments &launch) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
   const GpuProfile &gpu = *context->device.profile;
-  status = checkLaunch(*function, launch, gpu);
+  status = resolveLaunch(*function, launch, gpu);
   std::optional<std::vector<std::uint8_t>> parameters =
       gatherParameters(function->kernel(), launch);
   if (status != CUDA_SUCCESS || !parameters) {
     return status == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : status;
   }
-  const LoadedModule &module = *function->module;
-  const LaunchRequest request{.module = &module.image->program,
-                              .kernel = &function->kernel(),
-                              .grid = launch.grid,
-                              .block = launch.block,
-                              .dynamicSharedBytes = launch.dynamicShared,
-                              .params = std::move(*parameters),
-                              .globalAddresses = module.globalAddresses,
-                              .registersPerThread = function->resources().registers,
-                              .blockSample = Process::thread().blockSample,
-                              .strictness = process.strictness.load()};
-  const std::lock_guard lock(stream->mutex);
-  finishLaunch(*context, *stream, runGrid(request, context->memory, gpu));
-  return CUDA_SUCCESS; // as on hardware, a fault shows at the next call
-}
-
-/// Whether the launch attributes ask for nothing that the device lacks.
-static CUresult checkAttributes(const CUlaunchConfig &config) {
-  for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const CUlaunchAttribute &attribute = config.attrs[i];
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      const auto &cluster = attribute.value.clusterDim;
-      if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1) {
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  {
+    const std::lock_guard lock(stream->mutex);
+    const std::shared_ptr<const ByteRanges> earlier =
+        launch.startsEarly ? overlappingWrites(*context, *stream) : nullptr;
+    LaunchResult result = run(*function, launch, std::move(*parameters), earlier);
+    finishLaunch(*context, *stream, result);
+    if (function->resources().launchesDependents) {
+      if (earlier != nullptr && !function->resources().waitsForGrid) {
+        result.writes.add(*earlier); // nobody has waited for those either
+        result.writes.settle();
       }
-    }
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative != 0) {
-      return CUDA_ERROR_NOT_SUPPORTED; // grid-wide barriers need all blocks at once
+      setOverlappingWrites(*context, *stream, std::move(result.writes));
     }
   }
-  return CUDA_SUCCESS;
+  if (launch.event != nullptr) {
+    recordEvent(*launch.event, *context, *stream);
+  }
+  return CUDA_SUCCESS; // as on hardware, a fault shows at the next call
 }
 
 namespace driver {
@@ -198,16 +202,26 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gr
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra) {
-  if (config == nullptr || (config->numAttrs > 0 && config->attrs == nullptr)) {
+  if (config == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const CUresult result = checkAttributes(*config);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
-  return driver::cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
-                                config->blockDimX, config->blockDimY, config->blockDimZ,
-                                config->sharedMemBytes, config->hStream, parameters, extra);
+  LaunchArguments launch;
+  launch.parameters = parameters;
+  launch.extra = extra;
+  const CUresult result = readConfig(*config, launch);
+  return result == CUDA_SUCCESS ? launchKernel(function, std::move(launch)) : result;
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY,
+                                   unsigned int gridZ, unsigned int blockX, unsigned int blockY,
+                                   unsigned int blockZ, unsigned int sharedBytes, CUstream stream,
+                                   void **parameters) {
+  return launchKernel(function, {.grid = {gridX, gridY, gridZ},
+                                 .block = {blockX, blockY, blockZ},
+                                 .dynamicShared = sharedBytes,
+                                 .stream = stream,
+                                 .parameters = parameters,
+                                 .isCooperative = true});
 }
 
 } // namespace driver

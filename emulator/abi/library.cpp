@@ -8,10 +8,22 @@
 
 namespace fp8jit::emulator {
 
-/// The GPU to decode for: that of the current context, else the first.
-static const GpuProfile &targetGpu(Process &process) {
-  const std::shared_ptr<Context> context = process.currentContext();
-  return context != nullptr ? *context->device.profile : *process.devices.front().profile;
+/// The image for the GPU of the current context; without one, for the first GPU that takes it.
+static std::shared_ptr<const CodeImage> decodeForAnyGpu(Process &process, const void *code,
+                                                        ImageError &error) {
+  if (const std::shared_ptr<Context> context = process.currentContext()) {
+    return decodeImage(code, *context->device.profile, process.pairedBinaries, error);
+  }
+  ImageError first;
+  for (const Device &device : process.devices) {
+    ImageError found;
+    if (auto image = decodeImage(code, *device.profile, process.pairedBinaries, found)) {
+      return image;
+    }
+    first = first.result == CUDA_SUCCESS ? found : first;
+  }
+  error = first;
+  return nullptr;
 }
 
 static std::shared_ptr<Library> makeLibrary(Process &process,
@@ -53,8 +65,7 @@ CUresult cuLibraryLoadData(CUlibrary *handle, const void *code, CUjit_option *ji
     return CUDA_ERROR_INVALID_VALUE;
   }
   ImageError error;
-  std::shared_ptr<const CodeImage> image =
-      decodeImage(code, targetGpu(process), process.pairedBinaries, error);
+  std::shared_ptr<const CodeImage> image = decodeForAnyGpu(process, code, error);
   writeLogs({jitCount, jitOptions, jitValues}, error.log);
   if (image == nullptr) {
     return error.result;

@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -18,6 +19,7 @@ namespace fp8jit::emulator {
 
 struct Context;
 struct Library;
+struct PreparedKernel; // emulator/exec/prepared_kernel.h
 
 /// What a kernel occupies.
 struct KernelResources {
@@ -26,18 +28,24 @@ struct KernelResources {
   std::uint32_t staticSharedBytes = 0;
   std::uint32_t localBytes = 0;
   std::uint32_t maxThreads = 1024; ///< per block, by launch bounds and registers
+  bool launchesDependents = false; ///< executes griddepcontrol.launch_dependents
+  bool waitsForGrid = false;       ///< executes griddepcontrol.wait
 };
 
 /// A decoded image, independent of contexts. Immutable and shared.
 struct CodeImage {
   Module program;
-  std::vector<KernelResources> resources; ///< of program.kernels, by index
+  std::vector<KernelResources> resources;                      ///< of program.kernels, by index
+  std::vector<std::shared_ptr<const PreparedKernel>> prepared; ///< the same
 };
 
 /// Attributes that a program sets on a function before launching it.
 struct FunctionSettings {
   std::atomic<int> maxDynamicShared{-1}; ///< -1: never set
   std::atomic<int> sharedCarveout{-1};
+  std::atomic<bool> allowsNonPortableCluster{false};
+  std::array<std::atomic<int>, 3> requiredCluster{}; ///< x, y, z; zeros: not set
+  std::atomic<int> clusterScheduling{CU_CLUSTER_SCHEDULING_POLICY_DEFAULT}; ///< without effect
 };
 
 struct LoadedModule;

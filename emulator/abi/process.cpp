@@ -17,6 +17,7 @@ ThreadState &Process::thread() {
 }
 
 Process::Process() {
+  readEnvironment(settings);
   for (const GpuProfile &profile : kGpuProfiles) {
     const bool isFirstOfArch = findProfileByArch(profile.arch) == &profile;
     if (!isFirstOfArch) {
@@ -74,6 +75,16 @@ std::string Process::report() const {
   return report_;
 }
 
+void Process::setTrace(const WarpTrace &trace) {
+  const std::lock_guard lock(traceMutex_);
+  trace_ = trace;
+}
+
+WarpTrace Process::trace() const {
+  const std::lock_guard lock(traceMutex_);
+  return trace_;
+}
+
 void advanceClock(Context &context, Stream &stream, double durationNs) {
   const std::lock_guard lock(context.clockMutex);
   const bool isLegacy = &stream == &context.legacyStream;
@@ -85,6 +96,9 @@ void advanceClock(Context &context, Stream &stream, double durationNs) {
     start = std::max(start, context.legacyStream.clockNs);
   }
   stream.clockNs = start + durationNs;
+  if (durationNs > 0) { // work, not an event
+    stream.overlappingWrites = nullptr;
+  }
   if (isBlocking) {
     context.blockingClockNs = std::max(context.blockingClockNs, stream.clockNs);
   }

@@ -11,6 +11,7 @@
 #include "emulator/abi/handle_table.h"
 #include "emulator/abi/loaded_code.h"
 #include "emulator/abi/paired_binaries.h"
+#include "emulator/exec/warp_trace.h"
 #include "support/abi/emulator_table.h"
 
 #include <cuda.h>
@@ -34,6 +35,21 @@ struct ThreadState {
   std::string returnedReport; ///< storage of the string that lastReport returned
 };
 
+/// How launches run, as the project's own table and the environment set it. All members are thread
+/// safe, mode and seed together change between launches only.
+struct RunSettings {
+  std::atomic<EmulatorStrictness> strictness{EmulatorStrictness::Report};
+  std::atomic<EmulatorAsyncMode> asyncMode{EmulatorAsyncMode::Lazy};
+  std::atomic<std::uint64_t> seed{0};
+  std::atomic<int> raceChecking{-1};         ///< 0 off, 1 on, -1 only when strict
+  std::atomic<std::uint32_t> hostThreads{0}; ///< 0: one per processor
+};
+
+/// Reads FP8JIT_EMULATOR_MODE, FP8JIT_EMULATOR_STRICT, FP8JIT_EMULATOR_RACES and
+/// FP8JIT_EMULATOR_THREADS, for programs that do not know the table. A value that cannot be
+/// understood is said on the log and ignored.
+void readEnvironment(RunSettings &settings);
+
 /// Everything the driver knows. All members are thread safe.
 class Process {
 public:
@@ -44,7 +60,7 @@ public:
 
   std::deque<Device> devices; ///< constant after construction, but for what Device::mutex guards
   std::atomic<bool> isInitialized{false};
-  std::atomic<EmulatorStrictness> strictness{EmulatorStrictness::Report};
+  RunSettings settings;
   std::atomic<unsigned long long> nextId{1}; ///< of streams and contexts
 
   HandleTable<Context> contexts;
@@ -72,11 +88,17 @@ public:
   void setReport(std::string report);
   std::string report() const;
 
+  /// What to trace in the launches that follow.
+  void setTrace(const WarpTrace &trace);
+  WarpTrace trace() const;
+
 private:
   Process();
 
   mutable std::mutex reportMutex_; ///< guards the one below
   std::string report_;
+  mutable std::mutex traceMutex_; ///< guards the one below
+  WarpTrace trace_;
 };
 
 } // namespace fp8jit::emulator

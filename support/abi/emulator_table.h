@@ -28,18 +28,30 @@ struct EmulatorCounters {
   std::uint64_t barrierWaits;        ///< named-barrier arrivals
   std::uint64_t blocksExecuted;      ///< blocks that ran; fewer than the grid when sampling
   std::uint64_t blocksTotal;         ///< blocks of the grid
+
+  // Version 2
+  std::uint64_t bulkLoadBytes;  ///< that bulk and tensor copies brought to shared memory
+  std::uint64_t bulkStoreBytes; ///< that they took from it, reductions included
 };
+
+/// Bytes of EmulatorCounters in version 1: what lastCounters writes.
+inline constexpr std::uint64_t kEmulatorCountersBytesV1 = 11 * sizeof(std::uint64_t);
 
 /// Strictness: in Strict any finding ends the launch as a fault; in Report only what hardware would
 /// fault on does, the rest is printed to standard error.
 enum class EmulatorStrictness : std::int32_t { Strict = 0, Report = 1 };
+
+/// When asynchronous operations (cp.async, bulk and tensor copies, wgmma) complete: when they are
+/// issued; at the wait that needs them; or at times, and with warps in an order, that follow from a
+/// seed.
+enum class EmulatorAsyncMode : std::int32_t { Eager = 0, Lazy = 1, Random = 2 };
 
 /// All functions are thread safe, return 0 on success and a CUresult value otherwise, and act on
 /// the whole process. Strings are owned by the emulator and live until the next call of the same
 /// function on the same thread.
 struct EmulatorTable {
   std::uint64_t sizeBytes; ///< sizeof(EmulatorTable) as the emulator was built
-  std::uint64_t version;   ///< 1
+  std::uint64_t version;   ///< 2
 
   /// "fp8jit-emulator <version>"
   const char *(*identity)();
@@ -56,7 +68,7 @@ struct EmulatorTable {
   /// other blocks are not written.
   int (*setBlockSample)(std::uint64_t blocks);
 
-  /// Counters of the last launch of the calling thread.
+  /// Counters of the last launch of the calling thread, as far as version 1 has them.
   int (*lastCounters)(EmulatorCounters *counters);
   /// Modelled duration of the last launch of the calling thread in nanoseconds. Never a
   /// measurement.
@@ -69,6 +81,25 @@ struct EmulatorTable {
   /// Fault injection for tests: the n-th following call (1 = next) of the driver entry point `name`
   /// returns `cuResult` without doing anything. `name` null clears all.
   int (*injectFault)(const char *name, std::uint64_t n, int cuResult);
+
+  // Version 2
+
+  /// Mode of the launches that follow, Lazy before the first call; `seed` is of Random. The
+  /// environment variable FP8JIT_EMULATOR_MODE (eager, lazy, random:SEED) sets what it starts with.
+  int (*setAsyncMode)(EmulatorAsyncMode mode, std::uint64_t seed);
+  /// Whether launches look for races and missing fences: 0 off, 1 on, -1 only when strict (the
+  /// start; FP8JIT_EMULATOR_RACES is on or off).
+  int (*setRaceChecking)(int isOn);
+  /// Host threads that run the clusters of a launch; 0: one per processor (the start;
+  /// FP8JIT_EMULATOR_THREADS). Results do not depend on it.
+  int (*setHostThreads)(std::uint32_t threads);
+  /// The first `sizeBytes` bytes of the counters of the last launch of the calling thread.
+  int (*readCounters)(EmulatorCounters *counters, std::uint64_t sizeBytes);
+  /// Calls `sink(user, line)` for every instruction that warp `warp` of block `block` (linear)
+  /// executes in the launches that follow, with the values that it reads and writes; from the
+  /// thread that runs the block. Null ends it.
+  int (*setTrace)(void (*sink)(void *user, const char *line), void *user, std::uint64_t block,
+                  std::uint64_t warp);
 };
 
 } // namespace fp8jit

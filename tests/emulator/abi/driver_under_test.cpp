@@ -175,6 +175,9 @@ static DriverFunctions loadFunctions() {
   load(f.launchKernel, "cuLaunchKernel");
   load(f.launchKernelEx, "cuLaunchKernelEx");
   load(f.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  load(f.maxActiveClusters, "cuOccupancyMaxActiveClusters");
+  load(f.maxPotentialClusterSize, "cuOccupancyMaxPotentialClusterSize");
+  load(f.launchCooperativeKernel, "cuLaunchCooperativeKernel");
   load(f.tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   load(f.tensorMapReplaceAddress, "cuTensorMapReplaceAddress");
   return f;

@@ -86,6 +86,9 @@ struct DriverFunctions {
   decltype(&::cuLaunchKernel) launchKernel;
   decltype(&::cuLaunchKernelEx) launchKernelEx;
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy;
+  decltype(&::cuOccupancyMaxActiveClusters) maxActiveClusters;
+  decltype(&::cuOccupancyMaxPotentialClusterSize) maxPotentialClusterSize;
+  decltype(&::cuLaunchCooperativeKernel) launchCooperativeKernel;
   decltype(&::cuTensorMapEncodeTiled) tensorMapEncodeTiled;
   decltype(&::cuTensorMapReplaceAddress) tensorMapReplaceAddress;
 };
