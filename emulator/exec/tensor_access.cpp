@@ -125,12 +125,15 @@ static Outcome forRowsInside(const CopyIssuer &issuer, const TensorAccess &acces
 }
 
 Outcome checkRows(const CopyIssuer &issuer, const TensorAccess &access, const char *verb) {
-  const bool isWatched = issuer.warp.block->launch->watchesGlobal;
+  LaunchContext &launch = *issuer.warp.block->launch;
   const bool isWrite = issuer.step.instruction->op != Op::TensorLoad;
+  std::uint64_t &sectors = isWrite ? launch.counters.storeSectors : launch.counters.loadSectors;
   return forRowsInside(issuer, access, verb, [&](const BoxRow &row, const MemoryRegion &) {
-    return isWatched ? watchGlobal(issuer.warp, issuer.step, issuer.lane, row.address,
-                                   row.insideBytes, isWrite)
-                     : Outcome::Next;
+    constexpr std::uint64_t kSectorBytes = 32;
+    sectors += (row.address + row.insideBytes - 1) / kSectorBytes - row.address / kSectorBytes + 1;
+    return launch.watchesGlobal ? watchGlobal(issuer.warp, issuer.step, issuer.lane, row.address,
+                                              row.insideBytes, isWrite)
+                                : Outcome::Next;
   });
 }
 

@@ -58,7 +58,8 @@ Outcome readAccess(const CopyIssuer &issuer, unsigned mapIndex, unsigned firstCo
 /// a map or the bytes are none.
 Outcome readTensorMap(const CopyIssuer &issuer, std::uint64_t address, TensorMap &map);
 
-/// Checks that every row inside the tensor lies in live memory. `verb`: "reads" or "writes".
+/// Checks that every row inside the tensor lies in live memory, and counts its sectors. `verb`:
+/// "reads" or "writes".
 Outcome checkRows(const CopyIssuer &issuer, const TensorAccess &access, const char *verb);
 
 /// Checks that the box lies in the shared memory of `block` at the shared address `address`,
