@@ -66,6 +66,12 @@ static std::vector<EntryPoint> entryPoints(DriverApi &api) {
       {"cuKernelGetAttribute", 12000, slot(api.kernelGetAttribute)},
       {"cuKernelSetAttribute", 12000, slot(api.kernelSetAttribute)},
       {"cuLaunchKernel", 4000, slot(api.launchKernel)},
+      {"cuLibraryGetKernelCount", 12040, slot(api.libraryGetKernelCount), true},
+      {"cuLibraryEnumerateKernels", 12040, slot(api.libraryEnumerateKernels), true},
+      {"cuKernelGetName", 12030, slot(api.kernelGetName), true},
+      {"cuKernelGetParamInfo", 12040, slot(api.kernelGetParamInfo), true},
+      {"cuLaunchKernelEx", 11060, slot(api.launchKernelEx), true},
+      {"cuTensorMapEncodeTiled", 12000, slot(api.tensorMapEncodeTiled), true},
   };
 }
 

@@ -55,6 +55,14 @@ struct DriverApi {
   decltype(&::cuKernelGetAttribute) kernelGetAttribute = nullptr;
   decltype(&::cuKernelSetAttribute) kernelSetAttribute = nullptr;
   decltype(&::cuLaunchKernel) launchKernel = nullptr;
+
+  // Optional: what PtxKernel needs besides.
+  decltype(&::cuLibraryGetKernelCount) libraryGetKernelCount = nullptr;
+  decltype(&::cuLibraryEnumerateKernels) libraryEnumerateKernels = nullptr;
+  decltype(&::cuKernelGetName) kernelGetName = nullptr;
+  decltype(&::cuKernelGetParamInfo) kernelGetParamInfo = nullptr;
+  decltype(&::cuLaunchKernelEx) launchKernelEx = nullptr;
+  decltype(&::cuTensorMapEncodeTiled) tensorMapEncodeTiled = nullptr;
 };
 
 /// Fills a table from a loaded library through cuGetProcAddress, asking for each entry point in the
