@@ -53,7 +53,12 @@ static std::string flagNames(const CommandSpec &spec) {
 
 llvm::StringRef Arguments::value(llvm::StringRef flag) const {
   const auto found = values_.find(flag);
-  return found == values_.end() ? llvm::StringRef() : llvm::StringRef(found->second);
+  return found == values_.end() ? llvm::StringRef() : llvm::StringRef(found->second.front());
+}
+
+llvm::ArrayRef<std::string> Arguments::values(llvm::StringRef flag) const {
+  const auto found = values_.find(flag);
+  return found == values_.end() ? llvm::ArrayRef<std::string>() : llvm::makeArrayRef(found->second);
 }
 
 llvm::Error Arguments::checkSupportedFlags() const {
@@ -150,9 +155,11 @@ llvm::Expected<Arguments> parseArguments(const CommandSpec &spec,
       }
       text = words[++i];
     }
-    if (!arguments.values_.try_emplace(name, text.str()).second) {
+    std::vector<std::string> &given = arguments.values_[name];
+    if (!given.empty() && !flag->isRepeatable) {
       return usageError("flag " + name + ": found twice, expected at most once");
     }
+    given.push_back(text.str());
   }
   if (spec.isOperandRequired && !arguments.hasOperand_ && !arguments.has("--help")) {
     return usageError(spec.name + ": " + spec.operand + " is missing, see fp8jit " + spec.name +

@@ -31,6 +31,7 @@ struct FlagSpec {
   llvm::StringRef help;      ///< one line
   /// Not empty: the design knows the flag, this build does not serve it, and this says what works.
   llvm::StringRef unsupported = {};
+  bool isRepeatable = false; ///< may be given any number of times
 };
 
 /// What a sub-command takes.
@@ -52,6 +53,8 @@ public:
   bool has(llvm::StringRef flag) const { return values_.count(flag) != 0; }
   /// The value of `flag`; empty if it is absent.
   llvm::StringRef value(llvm::StringRef flag) const;
+  /// The values of a repeatable flag, in the order of the command line.
+  llvm::ArrayRef<std::string> values(llvm::StringRef flag) const;
   /// The operand; empty if it is absent.
   llvm::StringRef operand() const { return operand_; }
   bool hasOperand() const { return hasOperand_; }
@@ -70,7 +73,7 @@ private:
                                                   llvm::ArrayRef<llvm::StringRef> words);
 
   const CommandSpec *spec_ = nullptr;
-  llvm::StringMap<std::string> values_;
+  llvm::StringMap<std::vector<std::string>> values_;
   std::string operand_;
   bool hasOperand_ = false;
 };

@@ -23,5 +23,6 @@ Command quantizeCommand();
 Command tuneCommand();
 Command inspectCommand();
 Command cacheCommand();
+Command emulateCommand();
 
 } // namespace fp8jit

@@ -27,9 +27,9 @@ constexpr LaterCommand kLaterCommands[] = {
 
 } // namespace
 
-static std::array<Command, 6> allCommands() {
-  return {devicesCommand(), gemmCommand(),    quantizeCommand(),
-          tuneCommand(),    inspectCommand(), cacheCommand()};
+static std::array<Command, 7> allCommands() {
+  return {devicesCommand(), gemmCommand(),  quantizeCommand(), tuneCommand(),
+          inspectCommand(), cacheCommand(), emulateCommand()};
 }
 
 static std::string commandNames() {

@@ -19,14 +19,14 @@ TEST(CommandUsageTest, HelpNamesEveryCommand) {
 
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err, "");
-  for (const char *name : {"devices", "gemm", "quantize", "tune", "inspect", "cache"}) {
+  for (const char *name : {"devices", "gemm", "quantize", "tune", "inspect", "cache", "emulate"}) {
     EXPECT_NE(result.out.find(name), std::string::npos) << name;
   }
 }
 
 TEST(CommandUsageTest, EveryCommandHasShortHelpWithAnExample) {
   const CommandRunner runner;
-  for (const char *name : {"devices", "gemm", "quantize", "tune", "inspect", "cache"}) {
+  for (const char *name : {"devices", "gemm", "quantize", "tune", "inspect", "cache", "emulate"}) {
     const CommandResult result = runner.run({name, "--help"});
     EXPECT_EQ(result.status, 0) << name;
     EXPECT_NE(result.out.find(std::string("usage: fp8jit ") + name), std::string::npos) << name;
