@@ -283,6 +283,9 @@ Handler selectTensorCopy(const Instruction &instruction) {
     return tensorStore;
   case Op::TensorPrefetch:
     return tensorPrefetch;
+  case Op::BulkCommit:
+  case Op::BulkWait:
+    return selectBulkGroup(instruction);
   default:
     return selectTensormap(instruction);
   }

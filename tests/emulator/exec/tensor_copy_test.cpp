@@ -206,4 +206,64 @@ TEST(TensorCopyTest, ReducesElementsInside) {
   EXPECT_GE(result.counters.globalStoreSectors, 1U);
 }
 
+/// Block 0 of a cluster of two loads 128 bytes into the blocks of `mask`; each block waits for its
+/// own barrier and copies its tile to %a0 + 128 * rank.
+static std::string multicastKernel(const std::string &mask) {
+  return tensorKernel(
+      ".reg .b16 %mask;\n.reg .pred %issue;\nmov.u16 %mask, " + mask + ";\n" + loadCoordinates(1) +
+      "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], 128;\n"
+      "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+      "mov.u32 %x, %cluster_ctarank;\n"
+      "cvt.u64.u32 %at, %x;\nshl.b64 %at, %at, 7;\nadd.u64 %a0, %a0, %at;\n"
+      "setp.eq.u32 %issue, %x, 0;\nand.pred %issue, %issue, %first;\n"
+      "@%issue cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%tile], [%map, {%c0}], [%bar], %mask;\n" +
+      kWaitForBar + copyTileOut(128) +
+      "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n");
+}
+
+static LaunchResult runMulticast(TensorRunner &runner, const std::string &mask, std::uint64_t out) {
+  Sample sample;
+  sample.tensor.resize(256);
+  for (std::size_t i = 0; i < sample.tensor.size(); ++i) {
+    sample.tensor[i] = static_cast<std::uint8_t>(i);
+  }
+  sample.start = {64};
+  sample.map = {.address = runner.upload(sample.tensor), .rank = 1, .dims = {256}, .box = {128}};
+  runner.request.grid = runner.request.cluster = {.x = 2};
+  return runner.run(multicastKernel(mask), encodeTensorMap(sample.map),
+                    {out, uploadStart(runner, sample), 0});
+}
+
+TEST(TensorCopyTest, MulticastReachesEveryBlockOfItsMask) {
+  for (const AsyncMode mode : {AsyncMode::Eager, AsyncMode::Lazy, AsyncMode::Random}) {
+    TensorRunner runner;
+    runner.request.asyncMode = mode;
+    const std::uint64_t out = runner.memory.allocate(256);
+
+    const LaunchResult result = runMulticast(runner, "3", out);
+
+    ASSERT_EQ(result.fault, Fault::None) << result.report;
+    const std::vector<std::uint8_t> bytes = runner.download(out, 256);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      ASSERT_EQ(bytes[i], 64 + i % 128) << i;
+    }
+  }
+}
+
+TEST(TensorCopyTest, ABlockLeftOutOfTheMulticastWaitsForEver) {
+  TensorRunner runner;
+  const LaunchResult result = runMulticast(runner, "1", runner.memory.allocate(256));
+
+  EXPECT_EQ(result.fault, Fault::Deadlock) << result.report;
+}
+
+TEST(TensorCopyTest, MulticastToABlockThatDoesNotExistIsReported) {
+  TensorRunner runner;
+  const LaunchResult result = runMulticast(runner, "5", runner.memory.allocate(256));
+
+  EXPECT_EQ(result.fault, Fault::IllegalAddress) << result.report;
+  EXPECT_NE(result.report.find("bulk.tensor"), std::string::npos) << result.report;
+}
+
 } // namespace fp8jit::emulator::testing
