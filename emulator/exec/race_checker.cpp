@@ -81,17 +81,19 @@ std::uint32_t RaceChecker::pcOf(const Step &step) const {
   return static_cast<std::uint32_t>(&step - steps_.data());
 }
 
+/// Checks `sizeBytes` at the offset of each lane.
 template <typename Offset>
-Outcome RaceChecker::accessLanes(const Warp &warp, const Step &step, const Block &target,
-                                 RaceAccess kind, const Offset *offset, LaneMask lanes,
-                                 std::uint32_t sizeBytes) {
+static void accessEach(RaceShadow &shadow, const Offset *offset, LaneMask lanes,
+                       std::uint32_t sizeBytes, RaceProbe &probe) {
   constexpr std::uint32_t kChunk = RaceShadow::kChunkBytes;
-  constexpr std::uint32_t kWhole = RaceShadow::kWholeChunk;
-  const WarpState &state = stateOf(warp);
-  RaceShadow &shadow = homeOf(target).shadow;
-  RaceProbe probe{.record = RaceRecord(state.self, kind, pcOf(step)), .order = &state.now};
-  const std::uint32_t laneMask = sizeBytes >= kChunk ? kWhole : (1U << sizeBytes) - 1;
-  std::uint32_t chunk = kNone;
+  if (sizeBytes >= kChunk) { // vectors, rows of matrices
+    for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+      shadow.accessRange(static_cast<std::uint32_t>(offset[std::countr_zero(rest)]), sizeBytes,
+                         probe);
+    }
+    return;
+  }
+  std::uint32_t chunk = UINT32_MAX;
   std::uint32_t mask = 0; // of the chunk: neighbouring lanes mostly share one
   for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     const auto first = static_cast<std::uint32_t>(offset[std::countr_zero(rest)]);
@@ -102,14 +104,18 @@ Outcome RaceChecker::accessLanes(const Warp &warp, const Step &step, const Block
       chunk = first / kChunk;
       mask = 0;
     }
-    mask |= laneMask << (first % kChunk);
-    for (std::uint32_t more = kChunk; more < sizeBytes; more += kChunk) {
-      shadow.access(chunk + more / kChunk, kWhole, probe);
-    }
+    mask |= ((1U << sizeBytes) - 1) << (first % kChunk);
   }
-  if (mask != 0) {
-    shadow.access(chunk, mask, probe);
-  }
+  shadow.access(chunk, mask, probe);
+}
+
+template <typename Offset>
+Outcome RaceChecker::accessLanes(const Warp &warp, const Step &step, const Block &target,
+                                 RaceAccess kind, const Offset *offset, LaneMask lanes,
+                                 std::uint32_t sizeBytes) {
+  const WarpState &state = stateOf(warp);
+  RaceProbe probe{.record = RaceRecord(state.self, kind, pcOf(step)), .order = &state.now};
+  accessEach(homeOf(target).shadow, offset, lanes, sizeBytes, probe);
   if (probe.verdict == RaceVerdict::Ordered) [[likely]] {
     return Outcome::Next;
   }

@@ -63,7 +63,7 @@ void RaceShadow::reset(std::uint32_t bytes) {
   freeSets_.clear();
 }
 
-void RaceShadow::accessRange(std::uint32_t offset, std::uint32_t bytes, RaceProbe &probe) {
+void RaceShadow::accessParts(std::uint32_t offset, std::uint32_t bytes, RaceProbe &probe) {
   const std::uint32_t end = offset + bytes;
   for (std::uint32_t chunk = offset / kChunkBytes; chunk * kChunkBytes < end; ++chunk) {
     const std::uint32_t first = chunk * kChunkBytes;

@@ -108,7 +108,16 @@ public:
     accessChunk(chunk, mask, probe);
   }
   /// The same for any contiguous range.
-  void accessRange(std::uint32_t offset, std::uint32_t bytes, RaceProbe &probe);
+  void accessRange(std::uint32_t offset, std::uint32_t bytes, RaceProbe &probe) {
+    if ((offset | bytes) % kChunkBytes != 0) {
+      accessParts(offset, bytes, probe);
+      return;
+    }
+    const std::uint32_t end = (offset + bytes) / kChunkBytes;
+    for (std::uint32_t chunk = offset / kChunkBytes; chunk != end; ++chunk) {
+      access(chunk, kWholeChunk, probe);
+    }
+  }
 
 private:
   using Cell = RaceCell; // `more` counts in sets_, `split` in parts_
@@ -118,6 +127,7 @@ private:
     std::uint32_t first = 0, bytes = 0;
   };
 
+  void accessParts(std::uint32_t offset, std::uint32_t bytes, RaceProbe &probe);
   void accessChunk(std::uint32_t chunk, std::uint32_t mask, RaceProbe &probe);
   void touch(Cell &cell, const Place &place, std::uint32_t mask, RaceProbe &probe);
   void touchParts(Cell &cell, const Place &place, std::uint32_t mask, RaceProbe &probe);
