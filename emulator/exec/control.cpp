@@ -106,6 +106,11 @@ static unsigned saveRegisters(Warp &warp, const DeviceFunction &function, std::u
     for (const std::uint32_t slot : function.slots) {
       stack.words.push_back(warp.lanes<std::uint32_t>(slot * kSlotBytes)[lane]);
     }
+    for (const std::uint32_t slot : function.wideSlots) {
+      const std::uint64_t value = warp.lanes<std::uint64_t>(slot * kSlotBytes)[lane];
+      stack.words.push_back(static_cast<std::uint32_t>(value));
+      stack.words.push_back(static_cast<std::uint32_t>(value >> 32));
+    }
     for (const std::uint32_t predicate : function.predicates) {
       stack.words.push_back((warp.predicates[predicate] >> lane) & 1U);
     }
@@ -128,6 +133,10 @@ static std::uint32_t restoreRegisters(Warp &warp, unsigned lane) {
   for (auto p = function.predicates.rbegin(); p != function.predicates.rend(); ++p) {
     const LaneMask bit = LaneMask{1} << lane;
     warp.predicates[*p] = (warp.predicates[*p] & ~bit) | (pop() << lane);
+  }
+  for (auto slot = function.wideSlots.rbegin(); slot != function.wideSlots.rend(); ++slot) {
+    const std::uint64_t high = pop();
+    warp.lanes<std::uint64_t>(*slot * kSlotBytes)[lane] = (high << 32) | pop();
   }
   for (auto slot = function.slots.rbegin(); slot != function.slots.rend(); ++slot) {
     warp.lanes<std::uint32_t>(*slot * kSlotBytes)[lane] = pop();

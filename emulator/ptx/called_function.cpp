@@ -116,6 +116,7 @@ bool BodyDecoder::decodeCalled(std::size_t index) {
                               .end = 0,
                               .frameBytes = 0,
                               .slots = {},
+                              .wideSlots = {},
                               .predicates = {}});
   builder_->beginFrame();
   Frame frame{&function, ScopeStack(module_.variables), {}, FrameKind::Called};

@@ -206,6 +206,7 @@ void KernelBuilder::finishMemory() {
 void KernelBuilder::finishFunctions(const SlotMap &map) {
   for (DeviceFunction &function : kernel_.functions) {
     std::set<std::uint32_t> slots;
+    std::set<std::uint32_t> wideSlots;
     std::set<std::uint32_t> predicates;
     for (std::uint32_t i = function.first; i < function.end; ++i) {
       const Instruction &instruction = kernel_.code[i];
@@ -220,11 +221,12 @@ void KernelBuilder::finishFunctions(const SlotMap &map) {
         } else if (refKind(ref) == RefKind::Register32) {
           slots.insert(map.slots32[number]);
         } else if (std::find(pinned_.begin(), pinned_.end(), number) == pinned_.end()) {
-          slots.insert({map.slots64[number], map.slots64[number] + 1});
+          wideSlots.insert(map.slots64[number]);
         }
       }
     }
     function.slots.assign(slots.begin(), slots.end());
+    function.wideSlots.assign(wideSlots.begin(), wideSlots.end());
     function.predicates.assign(predicates.begin(), predicates.end());
   }
 }

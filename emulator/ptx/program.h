@@ -177,15 +177,17 @@ struct Parameter {
 };
 
 /// A device function that calls itself, perhaps through others. Its code stands once, behind the
-/// kernel's own, and Op::Call runs it: the interpreter keeps, for each lane, the values of `slots`
-/// and `predicates` and the place behind the call, and gives them back at the function's Ret. The
-/// registers that carry addresses of arguments and the stack pointer are not among them.
-/// Variables of the function lie in local memory at the stack pointer, which the code moves.
+/// kernel's own, and Op::Call runs it: the interpreter keeps, for each lane, the values of `slots`,
+/// `wideSlots` and `predicates` and the place behind the call, and gives them back at the
+/// function's Ret. The registers that carry addresses of arguments and the stack pointer are not
+/// among them. Variables of the function lie in local memory at the stack pointer, which the code
+/// moves.
 struct DeviceFunction {
   std::string name;
-  std::uint32_t first = 0, end = 0; ///< its instructions
-  std::uint32_t frameBytes = 0;     ///< what one activation takes of the stack
-  std::vector<std::uint32_t> slots; ///< of 32 lanes of 32 bits, ascending
+  std::uint32_t first = 0, end = 0;     ///< its instructions
+  std::uint32_t frameBytes = 0;         ///< what one activation takes of the stack
+  std::vector<std::uint32_t> slots;     ///< of 32 lanes of 32 bits, ascending
+  std::vector<std::uint32_t> wideSlots; ///< the first of two that hold 32 lanes of 64 bits
   std::vector<std::uint32_t> predicates;
 };
 
