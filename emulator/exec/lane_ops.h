@@ -70,18 +70,16 @@ inline void writePredicate(Warp &warp, std::uint32_t index, LaneMask value, Lane
 template <auto Function, typename D, typename... S, std::size_t... I>
 inline void executeLanes(Warp &warp, const Step &step, LaneMask mask, std::index_sequence<I...>) {
   using Storage = typename Lane<D>::Storage;
-  constexpr bool kSameWidth = ((sizeof(typename Lane<S>::Storage) == sizeof(Storage)) && ...);
   Storage *destination = warp.lanes<Storage>(step.operand[0]);
   const auto run = [mask](Storage *to, const auto *...from) {
-    if constexpr (kSameWidth) {
-      if (mask == kAllLanes) {
-        // Registers overlap only as a whole, where each lane is read before it is written.
+    if (mask == kAllLanes) {
+      // Registers of one width overlap only as a whole, where each lane is read before it is
+      // written; those of 32 and of 64 bits never share slots.
 #pragma GCC ivdep
-        for (unsigned i = 0; i < kLanes; ++i) {
-          to[i] = Lane<D>::store(Function(Lane<S>::load(from[i])...));
-        }
-        return;
+      for (unsigned i = 0; i < kLanes; ++i) {
+        to[i] = Lane<D>::store(Function(Lane<S>::load(from[i])...));
       }
+      return;
     }
     Storage result[kLanes];
     for (unsigned i = 0; i < kLanes; ++i) {
