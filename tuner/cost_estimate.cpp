@@ -1,6 +1,8 @@
 // The formulas of cost_estimate.h, one function per term.
 #include "tuner/cost_estimate.h"
 
+#include "generator/profiles/occupancy.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -50,12 +52,10 @@ static double ceilOf(double value, double step) {
 static double occupancyOf(const GemmConfig &config, const GpuProfile &profile) {
   const double accumulators = static_cast<double>(config.tileM) * config.tileN / config.threads();
   const double registers = std::min(255.0, 2 * accumulators + kOtherRegisters);
-  const double bySmem =
-      static_cast<double>(profile.smemPerSm) / (config.smemBytes() + kReservedSmemPerBlock);
-  const double byRegisters = profile.regsPerSm / (registers * config.threads());
-  const double byThreads = static_cast<double>(profile.maxThreadsPerSm) / config.threads();
-  return std::max(1.0, std::floor(std::min({bySmem, byRegisters, byThreads,
-                                            static_cast<double>(profile.maxBlocksPerSm)})));
+  const int blocks = residentBlocks(profile, {.threads = config.threads(),
+                                              .registersPerThread = static_cast<int>(registers),
+                                              .sharedBytes = config.smemBytes()});
+  return std::max(1, blocks);
 }
 
 static GemmShape shapeOf(const GemmProblem &problem, const GemmConfig &config,

@@ -10,9 +10,8 @@ namespace fp8jit::emulator {
 /// 48 KiB less the static part.
 int maxDynamicShared(const KernelResources &resources, const FunctionSettings &settings);
 
-/// Blocks of `threads` threads and `dynamicShared` bytes that fit on one SM at a time. Source: the
-/// CUDA occupancy calculator: registers in units of 256 per warp and warps in fours, shared memory
-/// in units of 128 bytes with 1 KiB reserved per block.
+/// Blocks of `threads` threads and `dynamicShared` bytes that fit on one SM at a time
+/// (residentBlocks of generator/profiles/occupancy.h).
 int maxActiveBlocks(const GpuProfile &gpu, const KernelResources &resources, int threads,
                     size_t dynamicShared);
 

@@ -1,28 +1,21 @@
 // How many blocks of a kernel fit on one SM.
+#include "generator/profiles/occupancy.h"
+
 #include "emulator/abi/function_limits.h"
 #include "emulator/abi/launch_arguments.h"
 #include "emulator/abi/process.h"
 #include "entry_points.h"
 
-#include <algorithm>
-
 namespace fp8jit::emulator {
 
 int maxActiveBlocks(const GpuProfile &gpu, const KernelResources &resources, int threads,
                     size_t dynamicShared) {
-  constexpr int kWarpsPerUnit = 4;
-  constexpr int kSharedUnit = 128;
-  const int warps = (threads + 31) / 32;
-  int blocks = std::min(gpu.maxBlocksPerSm, gpu.maxThreadsPerSm / 32 / warps);
-  if (resources.isRegisterCountKnown && resources.registers > 0) {
-    const int perWarp = (static_cast<int>(resources.registers) * 32 + 255) / 256 * 256;
-    const int warpsThatFit = gpu.regsPerSm / perWarp / kWarpsPerUnit * kWarpsPerUnit;
-    blocks = std::min(blocks, warpsThatFit / warps);
-  }
-  const long long shared = static_cast<long long>(resources.staticSharedBytes) +
-                           static_cast<long long>(dynamicShared) + kReservedSmemPerBlock;
-  const long long rounded = (shared + kSharedUnit - 1) / kSharedUnit * kSharedUnit;
-  return static_cast<int>(std::min<long long>(blocks, gpu.smemPerSm / rounded));
+  const bool isKnown = resources.isRegisterCountKnown;
+  return residentBlocks(gpu,
+                        {.threads = threads,
+                         .registersPerThread = isKnown ? static_cast<int>(resources.registers) : 0,
+                         .sharedBytes = static_cast<std::int64_t>(resources.staticSharedBytes) +
+                                        static_cast<std::int64_t>(dynamicShared)});
 }
 
 int maxActiveClusters(const GpuProfile &gpu, const KernelResources &resources, int threads,
