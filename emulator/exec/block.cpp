@@ -216,6 +216,7 @@ void Block::start(const Dim3 &blockIndex, std::uint64_t linear) {
     warp.async.clear();
     std::fill_n(warp.bulkGroups, kLanes, 0U);
     warp.wgmmaGroups = 0;
+    warp.warpgroup = {};
     warp.registerCount = plan.registersPerThread;
     warp.clusterArrived = warp.clusterReleased = 0;
     std::fill(warp.localShadow.begin(), warp.localShadow.end(), std::uint8_t{0});

@@ -4,6 +4,7 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/race_checker.h"
 #include "emulator/exec/tensor_function.h"
+#include "emulator/exec/wgmma_rules.h"
 
 #include <bit>
 
@@ -235,7 +236,8 @@ Outcome exitLanes(Warp &warp, const Instruction &instruction, LaneMask lanes) {
     }
     split.isParked = false; // fewer lanes to wait for
   }
-  if (warp.live == lanes && leaveBlock(warp) == Outcome::Stop) {
+  if (warp.live == lanes &&
+      (leaveWarpgroup(warp, instruction) == Outcome::Stop || leaveBlock(warp) == Outcome::Stop)) {
     return Outcome::Stop;
   }
   warp.live &= ~lanes;

@@ -56,7 +56,7 @@ std::shared_ptr<const PreparedKernel> prepareKernel(const Kernel &kernel, std::s
     const Instruction &instruction = kernel.code[i];
     Step step = makeStep(instruction, prepared->operands.data() + begins[i], portable);
     bool isKnown = step.handler != nullptr;
-    if (instruction.op == Op::Mma) {
+    if (instruction.op == Op::Mma || instruction.op == Op::Wgmma) {
       step.tensorFunction = findTensorFunction(instruction, arch);
       isKnown &= step.tensorFunction != nullptr;
     }
@@ -68,6 +68,7 @@ std::shared_ptr<const PreparedKernel> prepareKernel(const Kernel &kernel, std::s
     prepared->steps.push_back(step);
   }
   prepared->steps.push_back(makeStep(kFinalExit, nullptr, portable));
+  guardWarpgroupRegisters(kernel, *prepared);
   return prepared;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/exec/warp_state.h"
+#include "emulator/exec/wgmma_rules.h"
 
 #include <memory>
 #include <string>
@@ -15,7 +16,8 @@ namespace fp8jit::emulator {
 struct PreparedKernel {
   std::vector<Step> steps;             ///< one per instruction, then an Exit
   std::vector<std::uint32_t> operands; ///< Step::operands point into it
-  std::string problem;                 ///< why an instruction cannot be executed; else empty
+  WarpgroupGuards warpgroupGuards;
+  std::string problem; ///< why an instruction cannot be executed; else empty
 };
 
 /// Resolves the instructions of `kernel` for architecture `arch` ("89"); with `portable`, with the

@@ -9,6 +9,7 @@
 
 #include "emulator/exec/async_queue.h"
 #include "emulator/exec/global_memory.h"
+#include "emulator/exec/warpgroup_state.h"
 #include "emulator/ptx/program.h"
 
 #include <array>
@@ -53,7 +54,7 @@ struct alignas(64) Step { // a cache line
   std::uint32_t operand[kInlineOperands] = {}; ///< the first operands
   const Instruction *instruction = nullptr;
   const std::uint32_t *operands = nullptr; ///< all operands, as operand[]
-  void (*tensorFunction)() = nullptr;      ///< Mma: an MmaFunction
+  void (*tensorFunction)() = nullptr;      ///< Mma: an MmaFunction; Wgmma: a WgmmaFunction
 };
 
 /// What an instruction with Outcome::Wait waits for.
@@ -114,7 +115,8 @@ struct Warp {
   AsyncQueue async;
   std::uint32_t bulkGroups[kLanes] = {}; ///< cp.async.bulk groups that each lane has committed
   std::uint32_t wgmmaGroups = 0;         ///< wgmma groups that the warp has committed
-  std::uint32_t registerCount = 0;       ///< per thread; setmaxnreg changes it
+  WarpgroupState warpgroup;
+  std::uint32_t registerCount = 0; ///< per thread; setmaxnreg changes it
   LaneMask clusterArrived = 0;  ///< lanes that arrived in the open phase of the cluster's barrier
   LaneMask clusterReleased = 0; ///< lanes that arrived in a phase that is complete, and may pass
 
