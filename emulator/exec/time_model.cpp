@@ -2,6 +2,8 @@
 // gives a time that its counter alone would take, and the slowest one decides.
 #include "emulator/exec/time_model.h"
 
+#include "generator/profiles/occupancy.h"
+
 #include <algorithm>
 
 namespace fp8jit::emulator {
@@ -21,20 +23,11 @@ static constexpr std::uint32_t kWarpLanes = 32;
 static constexpr double kSectorBytes = 32;
 
 std::uint32_t blocksPerSm(const ModelInput &input, const GpuProfile &profile) {
-  const auto limit = [](std::uint64_t available, std::uint64_t used) {
-    return used == 0 ? std::uint64_t{UINT32_MAX} : available / used;
-  };
-  const auto atLeastZero = [](int value) { return static_cast<std::uint64_t>(std::max(value, 0)); };
-  // 1 KiB of shared memory per block is reserved by the driver.
-  const std::uint64_t sharedBytes = std::uint64_t{input.sharedBytesPerBlock} + 1024;
-  const std::uint64_t registers =
-      std::uint64_t{input.registersPerThread} * std::max<std::uint32_t>(input.threadsPerBlock, 1);
-  const std::uint64_t blocks =
-      std::min({limit(atLeastZero(profile.smemPerSm), sharedBytes),
-                limit(atLeastZero(profile.regsPerSm), registers),
-                limit(atLeastZero(profile.maxThreadsPerSm), input.threadsPerBlock),
-                atLeastZero(profile.maxBlocksPerSm)});
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(blocks, 1));
+  const int blocks =
+      residentBlocks(profile, {.threads = static_cast<int>(input.threadsPerBlock),
+                               .registersPerThread = static_cast<int>(input.registersPerThread),
+                               .sharedBytes = input.sharedBytesPerBlock});
+  return static_cast<std::uint32_t>(std::max(blocks, 1));
 }
 
 ModelTerms modelTime(const ModelInput &input, const GpuProfile &profile) {
