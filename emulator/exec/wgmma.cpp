@@ -12,14 +12,12 @@
 
 namespace fp8jit::emulator {
 
-static constexpr std::uint32_t kWarpsPerGroup = 4;
-
-static Outcome report(const Warp &warp, const Step &step, const std::string &what) {
+static Outcome reportWgmma(const Warp &warp, const Step &step, const std::string &what) {
   return warp.block->launch->findings.add(warp, *step.instruction, kAllLanes,
                                           Fault::IllegalInstruction, Severity::Finding, what);
 }
 
-static std::string hexText(std::uint64_t value) {
+static std::string descriptorText(std::uint64_t value) {
   char text[24];
   std::snprintf(text, sizeof(text), "0x%016llx", static_cast<unsigned long long>(value));
   return text;
@@ -32,16 +30,17 @@ static Outcome readDescriptor(const Warp &warp, const Step &step, std::uint32_t 
   const auto *lanes = warp.lanes<const std::uint64_t>(operand);
   bits = lanes[0];
   if (!std::all_of(lanes, lanes + kLanes, [bits](std::uint64_t lane) { return lane == bits; }) &&
-      report(warp, step,
-             std::string("has different descriptors of ") + name + " in the lanes of a warp") ==
-          Outcome::Stop) {
+      reportWgmma(warp, step,
+                  std::string("has different descriptors of ") + name +
+                      " in the lanes of a warp") == Outcome::Stop) {
     return Outcome::Stop;
   }
   const char *problem = descriptorError(bits);
-  return problem == nullptr ? Outcome::Next
-                            : report(warp, step,
-                                     std::string("has the descriptor ") + hexText(bits) + " of " +
-                                         name + ": " + problem);
+  return problem == nullptr
+             ? Outcome::Next
+             : reportWgmma(warp, step,
+                           std::string("has the descriptor ") + descriptorText(bits) + " of " +
+                               name + ": " + problem);
 }
 
 /// Reads scale-d, which is a predicate.
@@ -53,7 +52,7 @@ static Outcome readScale(const Warp &warp, const Step &step, bool &accumulate) {
   accumulate = (lanes & 1U) != 0;
   return lanes == 0 || lanes == kAllLanes
              ? Outcome::Next
-             : report(warp, step, "has different values of scale-d in the lanes of a warp");
+             : reportWgmma(warp, step, "has different values of scale-d in the lanes of a warp");
 }
 
 static std::uint32_t elementBytesOf(const Instruction &instruction) {
@@ -84,7 +83,7 @@ static Outcome issueOperation(Warp &warp, const Step &step, const WarpgroupIssue
   return warp.block->cluster->issue(std::move(operation));
 }
 
-static Outcome multiply(Warp &warp, const Step &step, LaneMask mask) {
+static Outcome multiplyWgmma(Warp &warp, const Step &step, LaneMask mask) {
   const Outcome converged = requireWarp(warp, step, mask);
   if (converged != Outcome::Next) {
     return converged;
@@ -108,7 +107,7 @@ static Outcome multiply(Warp &warp, const Step &step, LaneMask mask) {
   return issueOperation(warp, step, values);
 }
 
-static Outcome fence(Warp &warp, const Step &step, LaneMask mask) {
+static Outcome fenceWgmma(Warp &warp, const Step &step, LaneMask mask) {
   const Outcome converged = requireWarp(warp, step, mask);
   if (converged == Outcome::Next) {
     ++warp.warpgroup.epoch;
@@ -116,7 +115,7 @@ static Outcome fence(Warp &warp, const Step &step, LaneMask mask) {
   return converged;
 }
 
-static Outcome commit(Warp &warp, const Step &step, LaneMask mask) {
+static Outcome commitWgmma(Warp &warp, const Step &step, LaneMask mask) {
   const Outcome converged = requireWarp(warp, step, mask);
   if (converged != Outcome::Next) {
     return converged;
@@ -129,7 +128,7 @@ static Outcome commit(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
-static Outcome wait(Warp &warp, const Step &step, LaneMask mask) {
+static Outcome waitWgmma(Warp &warp, const Step &step, LaneMask mask) {
   const Outcome converged = requireWarp(warp, step, mask);
   if (converged != Outcome::Next) {
     return converged;
@@ -147,13 +146,13 @@ static Outcome wait(Warp &warp, const Step &step, LaneMask mask) {
 Handler selectWarpgroup(const Instruction &instruction) {
   switch (instruction.op) {
   case Op::Wgmma:
-    return &multiply;
+    return &multiplyWgmma;
   case Op::WgmmaFence:
-    return &fence;
+    return &fenceWgmma;
   case Op::WgmmaCommit:
-    return &commit;
+    return &commitWgmma;
   case Op::WgmmaWait:
-    return &wait;
+    return &waitWgmma;
   default: // another group's
     return nullptr;
   }

@@ -10,13 +10,12 @@
 
 namespace fp8jit::emulator {
 
-static constexpr std::uint32_t kWindowBits = (1U << SharedMemory::kRankShift) - 1;
-static constexpr std::uint32_t kRegistersA = 4;
+static constexpr std::uint32_t kSharedWindowBits = (1U << SharedMemory::kRankShift) - 1;
 
 WgmmaOperation::WgmmaOperation(const AsyncIssue &issue, const OperandTile &a, const OperandTile &b,
                                bool accumulate)
     : AsyncOperation(issue), a_(a), b_(b), accumulate_(accumulate) {
-  const std::uint32_t windowOffset = issue.warp->block->shared.base & kWindowBits;
+  const std::uint32_t windowOffset = issue.warp->block->shared.base & kSharedWindowBits;
   findPieces(a_, windowOffset, piecesA_.data());
   findPieces(b_, windowOffset, piecesB_.data());
 }
@@ -28,7 +27,7 @@ Outcome WgmmaOperation::checkInside(const OperandTile &tile, const std::uint32_t
   if (index == 2 * tile.rows) {
     return Outcome::Next;
   }
-  const std::uint32_t window = shared.base & kWindowBits;
+  const std::uint32_t window = shared.base & kSharedWindowBits;
   const std::string what = std::string("reads matrix ") + name + " at shared address " +
                            std::to_string(offsets[index] + window) +
                            ", the block's shared memory has the addresses " +
@@ -85,7 +84,7 @@ Outcome WgmmaOperation::checkWritten(const OperandTile &tile, const std::uint32_
 }
 
 /// Flips the signs of `count` words of elements of `elementBytes`.
-static void negate(std::uint32_t *words, std::uint32_t count, std::uint32_t elementBytes) {
+static void negateWords(std::uint32_t *words, std::uint32_t count, std::uint32_t elementBytes) {
   const std::uint32_t signs = elementBytes == 1   ? 0x80808080U
                               : elementBytes == 2 ? 0x80008000U
                                                   : 0x80000000U;
@@ -105,17 +104,17 @@ Outcome WgmmaOperation::readSources() {
   if (hasTileA()) {
     copyPieces(a_, piecesA_.data(), shared, kFragmentsOfA, wordsA_.data());
   } else {
-    for (std::uint32_t r = 0; r < kRegistersA; ++r) {
+    for (std::uint32_t r = 0; r < kWgmmaRegistersA; ++r) {
       const std::uint32_t operand = step.operands[instruction().numDst + r];
       std::memcpy(wordsA_.data() + r * kLanes, issue().warp->lanes<std::uint32_t>(operand),
                   kSlotBytes);
     }
   }
   if (instruction().mods.negateA) {
-    negate(wordsA_.data(), static_cast<std::uint32_t>(wordsA_.size()), b_.elementBytes);
+    negateWords(wordsA_.data(), static_cast<std::uint32_t>(wordsA_.size()), b_.elementBytes);
   }
   if (instruction().mods.negateB) {
-    negate(wordsB_.data(), b_.rows * kOperandRowBytes / 4, b_.elementBytes);
+    negateWords(wordsB_.data(), b_.rows * kOperandRowBytes / 4, b_.elementBytes);
   }
   return Outcome::Next;
 }
@@ -132,7 +131,7 @@ Outcome WgmmaOperation::writeDestinations() {
                          .d = accumulators,
                          .n = static_cast<int>(b_.rows),
                          .accumulate = accumulate_};
-  for (std::uint32_t r = 0; r < kRegistersA; ++r) {
+  for (std::uint32_t r = 0; r < kWgmmaRegistersA; ++r) {
     operands.a[r] = wordsA_.data() + r * kLanes;
   }
   reinterpret_cast<WgmmaFunction>(step.tensorFunction)(operands);

@@ -8,10 +8,8 @@
 
 namespace fp8jit::emulator {
 
-static constexpr std::uint32_t kWarpsPerGroup = 4;
-static constexpr unsigned kRegistersA = 4;
-
-static Outcome report(const Warp &warp, const Instruction &instruction, const std::string &what) {
+static Outcome reportRule(const Warp &warp, const Instruction &instruction,
+                          const std::string &what) {
   return warp.block->launch->findings.add(warp, instruction, kAllLanes, Fault::IllegalInstruction,
                                           Severity::Finding, what);
 }
@@ -25,7 +23,7 @@ static std::uint32_t pcOf(const Warp &warp, const Step &step) {
 }
 
 /// The tracked registers of `warp`, by slot.
-static std::vector<WarpgroupRegister> &registersOf(Warp &warp) {
+static std::vector<WarpgroupRegister> &trackedRegisters(Warp &warp) {
   std::vector<WarpgroupRegister> &registers = warp.warpgroup.registers;
   if (registers.empty()) {
     registers.resize(warp.block->launch->kernel.slotCount);
@@ -37,7 +35,7 @@ static std::vector<WarpgroupRegister> &registersOf(Warp &warp) {
 static Outcome checkAccess(Warp &warp, const Step &step, LaneMask mask) {
   const WarpgroupGuards &guards = warp.block->launch->plan.prepared->warpgroupGuards;
   const Instruction &instruction = *step.instruction;
-  std::vector<WarpgroupRegister> &registers = registersOf(warp);
+  std::vector<WarpgroupRegister> &registers = trackedRegisters(warp);
   const unsigned count = instruction.numDst + instruction.numSrc;
   for (unsigned i = 0; i < count; ++i) {
     if (step.operands[i] == kNoSlot || isPredicateOperand(instruction, i) ||
@@ -46,11 +44,11 @@ static Outcome checkAccess(Warp &warp, const Step &step, LaneMask mask) {
     }
     WarpgroupRegister &state = registers[step.operands[i] / kSlotBytes];
     if (state.group > warp.warpgroup.waited &&
-        report(warp, instruction,
-               std::string(i < instruction.numDst ? "writes" : "reads") +
-                   " a register that the wgmma of PTX line " +
-                   std::to_string(lineOf(warp, state.usedPc)) +
-                   " is using: no wgmma.wait_group covers it yet") == Outcome::Stop) {
+        reportRule(warp, instruction,
+                   std::string(i < instruction.numDst ? "writes" : "reads") +
+                       " a register that the wgmma of PTX line " +
+                       std::to_string(lineOf(warp, state.usedPc)) +
+                       " is using: no wgmma.wait_group covers it yet") == Outcome::Stop) {
       return Outcome::Stop;
     }
     state.touchedEpoch = warp.warpgroup.epoch;
@@ -67,7 +65,8 @@ void guardWarpgroupRegisters(const Kernel &kernel, PreparedKernel &prepared) {
   };
   for (const Step &step : prepared.steps) {
     if (step.instruction->op == Op::Wgmma) {
-      const unsigned count = step.instruction->numDst + (hasRegistersA(step) ? kRegistersA : 0U);
+      const unsigned count =
+          step.instruction->numDst + (hasRegistersA(step) ? kWgmmaRegistersA : 0U);
       std::for_each_n(step.operands, count, markSlot);
     }
   }
@@ -116,20 +115,20 @@ static Outcome noteRegisters(Warp &warp, const Step &step) {
   WarpgroupState &group = warp.warpgroup;
   if (group.epoch == 0) {
     group.epoch = 1; // reported once in Report mode
-    if (report(warp, instruction, "is the first of its warp and needs a wgmma.fence before it") ==
-        Outcome::Stop) {
+    if (reportRule(warp, instruction,
+                   "is the first of its warp and needs a wgmma.fence before it") == Outcome::Stop) {
       return Outcome::Stop;
     }
   }
-  std::vector<WarpgroupRegister> &registers = registersOf(warp);
+  std::vector<WarpgroupRegister> &registers = trackedRegisters(warp);
   const std::uint32_t pc = pcOf(warp, step);
-  const unsigned count = instruction.numDst + (hasRegistersA(step) ? kRegistersA : 0U);
+  const unsigned count = instruction.numDst + (hasRegistersA(step) ? kWgmmaRegistersA : 0U);
   for (unsigned i = 0; i < count; ++i) {
     const bool isAccumulator = i < instruction.numDst;
     WarpgroupRegister &state = registers[step.operands[i] / kSlotBytes];
     if (state.touchedEpoch == group.epoch || state.usedEpoch == group.epoch) {
       const std::string problem = findFenceProblem(warp, state, instruction, isAccumulator);
-      if (!problem.empty() && report(warp, instruction, problem) == Outcome::Stop) {
+      if (!problem.empty() && reportRule(warp, instruction, problem) == Outcome::Stop) {
         return Outcome::Stop;
       }
     }
@@ -167,7 +166,7 @@ static Outcome noteIssue(Warp &warp, const Step &step, const WarpgroupIssue &iss
     leader.issues.push_back(issue);
   }
   const std::string difference = findDifference(warp, leader.issues[number], issue);
-  if (!difference.empty() && report(warp, *step.instruction, difference) == Outcome::Stop) {
+  if (!difference.empty() && reportRule(warp, *step.instruction, difference) == Outcome::Stop) {
     return Outcome::Stop;
   }
   ++warp.warpgroup.issued;
@@ -176,9 +175,9 @@ static Outcome noteIssue(Warp &warp, const Step &step, const WarpgroupIssue &iss
     const Warp &member = members[i];
     common = std::min(common, member.warpgroup.issued);
     if (member.live == 0 && member.warpgroup.issued < warp.warpgroup.issued &&
-        report(warp, *step.instruction,
-               "needs the four warps of the warp group, but warp " + std::to_string(member.index) +
-                   " has exited") == Outcome::Stop) {
+        reportRule(warp, *step.instruction,
+                   "needs the four warps of the warp group, but warp " +
+                       std::to_string(member.index) + " has exited") == Outcome::Stop) {
       return Outcome::Stop;
     }
   }
@@ -189,9 +188,10 @@ static Outcome noteIssue(Warp &warp, const Step &step, const WarpgroupIssue &iss
 
 Outcome checkWarpgroupIssue(Warp &warp, const Step &step, const WarpgroupIssue &issue) {
   if ((warp.index | (kWarpsPerGroup - 1)) >= warp.block->warps.size()) {
-    const Outcome outcome = report(warp, *step.instruction,
-                                   "needs the four warps of a warp group, but the block has only " +
-                                       std::to_string(warp.block->warps.size()) + " warps");
+    const Outcome outcome =
+        reportRule(warp, *step.instruction,
+                   "needs the four warps of a warp group, but the block has only " +
+                       std::to_string(warp.block->warps.size()) + " warps");
     return outcome == Outcome::Stop ? outcome : noteRegisters(warp, step);
   }
   const Outcome outcome = noteIssue(warp, step, issue);
@@ -204,9 +204,10 @@ Outcome leaveWarpgroup(Warp &warp, const Instruction &exit) {
     return Outcome::Next;
   }
   if ((group.isGroupOpen || group.waited < warp.wgmmaGroups) &&
-      report(warp, exit,
-             "leaves while the wgmma of PTX line " + std::to_string(lineOf(warp, group.latestPc)) +
-                 " is pending: no wgmma.wait_group covers it") == Outcome::Stop) {
+      reportRule(warp, exit,
+                 "leaves while the wgmma of PTX line " +
+                     std::to_string(lineOf(warp, group.latestPc)) +
+                     " is pending: no wgmma.wait_group covers it") == Outcome::Stop) {
     return Outcome::Stop;
   }
   std::vector<Warp> &warps = warp.block->warps;
@@ -214,10 +215,10 @@ Outcome leaveWarpgroup(Warp &warp, const Instruction &exit) {
   const WarpgroupState &leader = warps[first].warpgroup;
   const std::uint32_t number = group.issued - leader.firstIssue;
   if (number < leader.issues.size()) {
-    return report(warp, exit,
-                  "leaves without the wgmma of PTX line " +
-                      std::to_string(lineOf(warp, leader.issues[number].pc)) +
-                      " that another warp of the warp group executed");
+    return reportRule(warp, exit,
+                      "leaves without the wgmma of PTX line " +
+                          std::to_string(lineOf(warp, leader.issues[number].pc)) +
+                          " that another warp of the warp group executed");
   }
   return Outcome::Next;
 }

@@ -11,11 +11,17 @@
 
 #include "emulator/exec/warp_state.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace fp8jit::emulator {
 
 struct PreparedKernel;
+
+/// Warps of a warp group; the first has a rank that is a multiple of it.
+inline constexpr std::uint32_t kWarpsPerGroup = 4;
+/// Registers of A in one warp, where it comes from registers.
+inline constexpr std::uint32_t kWgmmaRegistersA = 4;
 
 /// The instructions of a kernel that share registers with its wgmma.
 struct WarpgroupGuards {
