@@ -62,6 +62,37 @@ static Outcome getRank(Warp &warp, const Step &step, LaneMask mask) {
   return Outcome::Next;
 }
 
+/// The leader is the lowest lane of each lane's member mask that is alive.
+static Outcome electLeader(Warp &warp, const Step &step, LaneMask mask) {
+  const std::uint32_t slot = step.operands[step.instruction->numDst];
+  const auto *members = warp.lanes<const std::uint32_t>(slot);
+  LaneMask leaders = 0;
+  std::uint32_t leader[kLanes] = {};
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (((members[lane] >> lane) & 1U) == 0) {
+      return refuse(warp, step, LaneMask{1} << lane, "is executed by a lane that its mask lacks");
+    }
+    const LaneMask present = members[lane] & warp.live;
+    if ((present & ~mask) != 0) {
+      return Outcome::Park;
+    }
+    leader[lane] = static_cast<std::uint32_t>(std::countr_zero(present));
+    leaders |= LaneMask{leader[lane] == lane} << lane;
+  }
+  if (step.operands[0] != kNoSlot) {
+    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      warp.lanes<std::uint32_t>(step.operands[0])[lane] = leader[lane];
+    }
+  }
+  if (step.instruction->numDst > 1 && step.operands[1] != kNoSlot) {
+    LaneMask &predicate = warp.predicates[step.operands[1]];
+    predicate = (predicate & ~mask) | leaders;
+  }
+  return Outcome::Next;
+}
+
 static Outcome fenceProxy(Warp &warp, const Step &step, LaneMask) {
   RaceChecker *race = warp.block->race;
   if (race == nullptr) {
@@ -133,6 +164,8 @@ Handler selectClusterOperation(const Instruction &instruction) {
     return &mapAddress;
   case Op::GetCtaRank:
     return &getRank;
+  case Op::Elect:
+    return &electLeader;
   case Op::FenceProxy:
     return &fenceProxy;
   case Op::SetMaxNReg:

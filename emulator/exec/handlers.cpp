@@ -13,7 +13,7 @@ static Handler selectFrom(const HandlerGroups &groups, const Instruction &instru
       groups.selectConvert,  groups.selectMemory, groups.selectAtomic,   groups.selectAsyncCopy,
       groups.selectMatrix,   &selectControl,      &selectCollective,     &selectBarrier,
       &selectClusterBarrier, &selectTensorCopy,   &selectGridDependency, &selectClusterOperation,
-      &selectMbarrier,       &selectWarpgroup};
+      &selectMbarrier,       &selectWarpgroup,    &selectBulkCopy};
   for (const auto selector : selectors) {
     if (const Handler handler = selector(instruction)) {
       return handler;

@@ -36,6 +36,7 @@ Handler selectCollective(const Instruction &instruction);
 Handler selectBarrier(const Instruction &instruction);
 Handler selectClusterBarrier(const Instruction &instruction);
 Handler selectWarpgroup(const Instruction &instruction);
+Handler selectBulkCopy(const Instruction &instruction);
 Handler selectClusterOperation(const Instruction &instruction);
 Handler selectMbarrier(const Instruction &instruction);
 Handler selectGridDependency(const Instruction &instruction);
