@@ -56,6 +56,10 @@ struct Availability {
       : minArch(number), features(set) {}
 };
 
+/// sm_90a and later targets with an `a`, and sm_90a alone.
+inline constexpr Availability kFrom90a{90, Availability::Features::Specific};
+inline constexpr Availability kOnly90a{90, Availability::Features::Only};
+
 /// One row of the table.
 struct Form {
   std::string_view mnemonic; ///< the opcode up to its first dot

@@ -3,8 +3,6 @@
 
 namespace fp8jit::emulator {
 
-static constexpr Availability kFrom90a{90, Availability::Features::Specific};
-
 static constexpr std::int64_t fence(ProxyFence kind) {
   return static_cast<std::int64_t>(kind);
 }

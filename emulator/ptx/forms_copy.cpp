@@ -4,8 +4,6 @@
 
 namespace fp8jit::emulator {
 
-static constexpr Availability kFrom90a{90, Availability::Features::Specific};
-
 // clang-format off
 static constexpr std::array kCopyRows = {
     // bytes; bytes and source bytes; bytes and a predicate that suppresses the read

@@ -3,8 +3,6 @@
 
 namespace fp8jit::emulator {
 
-static constexpr Availability kOnly90a{90, Availability::Features::Only};
-
 // clang-format off
 static constexpr std::array kMatrixRows = {
     Form{"ldmatrix", "sync aligned m8n8 @matrices ?trans ?@space:shared,shared::cta T:b16", "dN:b32 m", Op::LdMatrix, 75},

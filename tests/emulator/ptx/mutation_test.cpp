@@ -11,10 +11,10 @@ namespace fp8jit::emulator {
 namespace {
 
 /// Loads `text`; a refusal must say where and why.
-bool loads(const std::string &text) {
+bool loads(const std::string &text, const std::string &arch = "89") {
   Module module;
   PtxError error;
-  const bool isLoaded = loadModule(text, "89", module, error);
+  const bool isLoaded = loadModule(text, arch, module, error);
   if (!isLoaded) {
     EXPECT_GE(error.line, 1U);
     EXPECT_FALSE(error.message.empty());
@@ -76,6 +76,31 @@ TEST(MutationTest, SurvivesChangedNumbersAndMovedLines) {
       }
       loads(changed);
     }
+  }
+}
+
+TEST(MutationTest, SurvivesChangedInstructionsOfHopper) {
+  const std::string text = testing::moduleWith(
+      ".reg .b128 %q<3>; elect.sync _|%p1, -1; mbarrier.init.shared.b64 [tile+8], 1;\n"
+      "@%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint [%r1+16], [%rd1+64, {%r2, 8}], [%r3+8], %h1, %rd2;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd1, %rd2, %p1, 1, "
+      "-1, 0, 1; mov.b128 %q1, {%rd1, %rd2}; setmaxnreg.inc.sync.aligned.u32 240;\n"
+      "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r1], 3, %r2;\n"
+      "fence.proxy.tensormap::generic.acquire.gpu [%rd1+128], 128; ret;",
+      "sm_90a");
+  constexpr int kMutants = 4000;
+  constexpr std::uint32_t kSeed = 90;
+  std::mt19937 random(kSeed);
+  const std::string alphabet = "{}[]()<>,;:+-@!|.%_ \n0aZ9r";
+
+  EXPECT_TRUE(loads(text, "90a"));
+  for (int mutant = 0; mutant < kMutants; ++mutant) {
+    std::string changed = text;
+    for (unsigned i = 0; i < 1 + random() % 3; ++i) {
+      changed[random() % changed.size()] = alphabet[random() % alphabet.size()];
+    }
+    loads(changed, "90a");
   }
 }
 
