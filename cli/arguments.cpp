@@ -71,8 +71,7 @@ llvm::Error Arguments::checkSupportedFlags() const {
   return llvm::Error::success();
 }
 
-static llvm::Error badValue(llvm::StringRef flag, llvm::StringRef found,
-                            const llvm::Twine &expected) {
+llvm::Error badValue(llvm::StringRef flag, llvm::StringRef found, const llvm::Twine &expected) {
   return fail(ErrorCode::InvalidArgument,
               "flag " + flag + ": found " + quoteText(found) + ", expected " + expected);
 }

@@ -24,6 +24,10 @@ public:
 
 [[nodiscard]] llvm::Error usageError(const llvm::Twine &message);
 
+/// InvalidArgument for the value `found` of `flag`.
+[[nodiscard]] llvm::Error badValue(llvm::StringRef flag, llvm::StringRef found,
+                                   const llvm::Twine &expected);
+
 /// A flag of a sub-command.
 struct FlagSpec {
   llvm::StringRef name;      ///< "--device"

@@ -1,7 +1,6 @@
 #include "cli/emulate_options.h"
 
 #include "support/error.h"
-#include "support/quote.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,12 +9,6 @@
 #include <utility>
 
 namespace fp8jit {
-
-static llvm::Error badValue(llvm::StringRef flag, llvm::StringRef found,
-                            const llvm::Twine &expected) {
-  return fail(ErrorCode::InvalidArgument,
-              "flag " + flag + ": found " + quoteText(found) + ", expected " + expected);
-}
 
 static bool parseNumber(llvm::StringRef text, std::uint64_t &number) {
   return !text.empty() && llvm::all_of(text, llvm::isDigit) && !text.getAsInteger(10, number);

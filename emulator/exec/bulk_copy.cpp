@@ -90,7 +90,7 @@ private:
 
 } // namespace
 
-static Outcome refuse(Warp &warp, const Step &step, unsigned lane, std::string_view what) {
+static Outcome refuseBulk(Warp &warp, const Step &step, unsigned lane, std::string_view what) {
   return warp.block->launch->findings.add(warp, *step.instruction, LaneMask{1} << lane,
                                           Fault::IllegalInstruction, Severity::HardwareFault, what);
 }
@@ -127,7 +127,7 @@ static Outcome findTargets(Warp &warp, const Step &step, unsigned lane, std::uin
   }
   const std::uint32_t mask = multicastMask(warp, step, lane);
   if (mask == 0 && instruction.mods.multicast) {
-    return refuse(warp, step, lane, "has an empty mask of blocks");
+    return refuseBulk(warp, step, lane, "has an empty mask of blocks");
   }
   const unsigned count = mask == 0 ? 1 : static_cast<unsigned>(std::popcount(mask));
   std::uint32_t rest = mask;
@@ -145,8 +145,8 @@ static Outcome findTargets(Warp &warp, const Step &step, unsigned lane, std::uin
                              cluster.blocks.size() > 1 &&
                              target.barrier >> SharedMemory::kRankShift != target.range.owner->rank;
     if (isElsewhere) {
-      return refuse(warp, step, lane,
-                    "signals a barrier of another block than the one that it writes to");
+      return refuseBulk(warp, step, lane,
+                        "signals a barrier of another block than the one that it writes to");
     }
   }
   return Outcome::Next;
@@ -202,8 +202,9 @@ static Outcome issueLane(Warp &warp, const Step &step, unsigned lane) {
   const Instruction &instruction = *step.instruction;
   const std::uint32_t bytes = warp.lanes<const std::uint32_t>(sourceSlot(step, 2))[lane];
   if (bytes % kBulkAlignment != 0) {
-    return refuse(warp, step, lane,
-                  "has a size of " + std::to_string(bytes) + " bytes, a multiple of 16 expected");
+    return refuseBulk(warp, step, lane,
+                      "has a size of " + std::to_string(bytes) +
+                          " bytes, a multiple of 16 expected");
   }
   if (bytes == 0) {
     return Outcome::Next;
@@ -254,8 +255,9 @@ static Outcome prefetchBulk(Warp &warp, const Step &step, LaneMask mask) {
     const std::uint32_t bytes = warp.lanes<const std::uint32_t>(sourceSlot(step, 1))[lane];
     MemoryRange range;
     if (bytes % kBulkAlignment != 0) {
-      return refuse(warp, step, lane,
-                    "has a size of " + std::to_string(bytes) + " bytes, a multiple of 16 expected");
+      return refuseBulk(warp, step, lane,
+                        "has a size of " + std::to_string(bytes) +
+                            " bytes, a multiple of 16 expected");
     }
     if (bytes != 0 &&
         resolveRange(warp, step, lane, step.instruction->space,

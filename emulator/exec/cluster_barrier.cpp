@@ -36,7 +36,7 @@ void leaveClusterBarrier(Cluster &cluster) {
   cluster.wakeWaiters();
 }
 
-static Outcome refuse(Warp &warp, const Step &step, LaneMask lanes, const char *what) {
+static Outcome refuseArrival(Warp &warp, const Step &step, LaneMask lanes, const char *what) {
   return warp.block->launch->findings.add(warp, *step.instruction, lanes, Fault::IllegalInstruction,
                                           Severity::HardwareFault, what);
 }
@@ -46,7 +46,8 @@ static Outcome arrive(Warp &warp, const Step &step, LaneMask mask) {
     return Outcome::Park;
   }
   if (const LaneMask early = (warp.clusterArrived | warp.clusterReleased) & mask; early != 0) {
-    return refuse(warp, step, early, "arrives a second time without a barrier.cluster.wait before");
+    return refuseArrival(warp, step, early,
+                         "arrives a second time without a barrier.cluster.wait before");
   }
   Cluster &cluster = *warp.block->cluster;
   warp.clusterArrived |= mask;
@@ -64,7 +65,7 @@ static Outcome wait(Warp &warp, const Step &step, LaneMask mask) {
     return Outcome::Park;
   }
   if (const LaneMask early = mask & ~(warp.clusterArrived | warp.clusterReleased); early != 0) {
-    return refuse(warp, step, early, "waits without a barrier.cluster.arrive before");
+    return refuseArrival(warp, step, early, "waits without a barrier.cluster.arrive before");
   }
   if ((warp.clusterArrived & mask) != 0) {
     warp.wait = {.kind = WaitKind::ClusterBarrier};

@@ -14,7 +14,8 @@
 
 namespace fp8jit::emulator {
 
-static Outcome refuse(Warp &warp, const Step &step, LaneMask lanes, std::string_view what) {
+static Outcome refuseClusterUse(Warp &warp, const Step &step, LaneMask lanes,
+                                std::string_view what) {
   return warp.block->launch->findings.add(warp, *step.instruction, lanes, Fault::IllegalInstruction,
                                           Severity::HardwareFault, what);
 }
@@ -42,9 +43,9 @@ static Outcome mapAddress(Warp &warp, const Step &step, LaneMask mask) {
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (rank[lane] >= cluster.blocks.size()) {
-      return refuse(warp, step, LaneMask{1} << lane,
-                    "names block rank " + std::to_string(rank[lane]) + " of a cluster of " +
-                        std::to_string(cluster.blocks.size()));
+      return refuseClusterUse(warp, step, LaneMask{1} << lane,
+                              "names block rank " + std::to_string(rank[lane]) +
+                                  " of a cluster of " + std::to_string(cluster.blocks.size()));
     }
     const std::uint64_t address = readLane(warp, step, lane);
     writeLane(warp, step, lane,
@@ -71,7 +72,8 @@ static Outcome electLeader(Warp &warp, const Step &step, LaneMask mask) {
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (((members[lane] >> lane) & 1U) == 0) {
-      return refuse(warp, step, LaneMask{1} << lane, "is executed by a lane that its mask lacks");
+      return refuseClusterUse(warp, step, LaneMask{1} << lane,
+                              "is executed by a lane that its mask lacks");
     }
     const LaneMask present = members[lane] & warp.live;
     if ((present & ~mask) != 0) {
@@ -131,7 +133,7 @@ static Outcome setRegisters(Warp &warp, const Step &step, LaneMask mask) {
   if (isIncrease ? wanted < warp.registerCount : wanted > warp.registerCount) {
     std::snprintf(text, sizeof(text), "asks for %u registers per thread, the warp has %u", wanted,
                   warp.registerCount);
-    return refuse(warp, step, mask, text);
+    return refuseClusterUse(warp, step, mask, text);
   }
   if (!isIncrease) {
     pool.available += (warp.registerCount - wanted) * kLanes;

@@ -15,7 +15,8 @@
 
 namespace fp8jit::emulator {
 
-static Outcome refuse(Warp &warp, const Step &step, unsigned lane, std::string_view what) {
+static Outcome refuseMbarrierUse(Warp &warp, const Step &step, unsigned lane,
+                                 std::string_view what) {
   return warp.block->launch->findings.add(warp, *step.instruction, LaneMask{1} << lane,
                                           Fault::IllegalInstruction, Severity::HardwareFault, what);
 }
@@ -66,12 +67,12 @@ static Outcome initialise(Warp &warp, const Step &step, LaneMask mask) {
     if (count == 0 || count > Mbarrier::kMaxCount) {
       std::snprintf(text, sizeof(text), "has a count of %u, 1 to %u expected", count,
                     Mbarrier::kMaxCount);
-      return refuse(warp, step, lane, text);
+      return refuseMbarrierUse(warp, step, lane, text);
     }
     if (block.mbarriers.findOverlap(offset, 8) != nullptr) {
       std::snprintf(text, sizeof(text),
                     "initialises shared address 0x%08x, where a live barrier lies", address);
-      return refuse(warp, step, lane, text);
+      return refuseMbarrierUse(warp, step, lane, text);
     }
     initialiseMbarrier(block, offset, count);
     if (block.race != nullptr) {
@@ -87,7 +88,7 @@ static Outcome invalidate(Warp &warp, const Step &step, LaneMask mask) {
     std::string problem;
     const Mbarrier *barrier = findMbarrier(*block.cluster, address, problem);
     if (barrier == nullptr) {
-      return refuse(warp, step, lane, problem);
+      return refuseMbarrierUse(warp, step, lane, problem);
     }
     const std::uint32_t offset = barrier->offset;
     if (block.race != nullptr) {
@@ -120,7 +121,7 @@ static Outcome arrive(Warp &warp, const Step &step, LaneMask mask) {
     std::uint64_t state = 0;
     problem = changeMbarrier(cluster, change, warp, step, &state);
     if (!problem.empty()) {
-      return refuse(warp, step, lane, problem);
+      return refuseMbarrierUse(warp, step, lane, problem);
     }
     if (destination != kNoSlot) {
       warp.lanes<std::uint64_t>(destination)[lane] = state;
@@ -144,7 +145,7 @@ static Outcome changeTx(Warp &warp, const Step &step, LaneMask mask) {
     const MbarrierChange change{.address = address,
                                 .tx = Sign * std::int64_t{readWord(warp, step, 1, lane, 0)}};
     problem = changeMbarrier(cluster, change, warp, step);
-    return problem.empty() ? Outcome::Next : refuse(warp, step, lane, problem);
+    return problem.empty() ? Outcome::Next : refuseMbarrierUse(warp, step, lane, problem);
   });
 }
 
@@ -154,10 +155,10 @@ static Outcome testPhase(Warp &warp, const Step &step, unsigned lane, std::uint3
   std::string problem;
   const Mbarrier *barrier = findMbarrier(*warp.block->cluster, address, problem);
   if (barrier == nullptr) {
-    return refuse(warp, step, lane, problem);
+    return refuseMbarrierUse(warp, step, lane, problem);
   }
   if (warp.block->cluster->blockAt(address) != warp.block) {
-    return refuse(warp, step, lane, "waits at a barrier of another block");
+    return refuseMbarrierUse(warp, step, lane, "waits at a barrier of another block");
   }
   const std::uint32_t slot = step.operands[step.instruction->numDst + 1];
   if (step.instruction->mods.parity) {
