@@ -13,12 +13,12 @@ using testing::decodeKernel;
 using ::testing::HasSubstr;
 using testing::operandOf;
 
-constexpr const char *kTarget = "sm_90a";
+constexpr const char *kCopyTarget = "sm_90a";
 
 /// A kernel of one statement, and its operands that are slots of registers or constants.
 struct Decoded {
   explicit Decoded(const std::string &text)
-      : kernel(decodeKernel(text, kTarget)), instruction(kernel.code.at(0)) {}
+      : kernel(decodeKernel(text, kCopyTarget)), instruction(kernel.code.at(0)) {}
 
   std::uint32_t operand(std::uint32_t index) const { return operandOf(kernel, instruction, index); }
   std::uint64_t constant(std::uint32_t index) const { return constantIn(kernel, operand(index)); }
@@ -80,7 +80,7 @@ TEST(BulkCopyTest, GroupsCountAndPrefetchReads) {
 TEST(BulkCopyTest, DirectionIsTheOrderOfTheSpaces) {
   EXPECT_THAT(bodyError("cp.async.bulk.global.shared::cluster.mbarrier::complete_tx::bytes [%rd1], "
                         "[%r1], 16, [%r2];",
-                        kTarget)
+                        kCopyTarget)
                   .message,
               HasSubstr("no form of cp has this combination"));
 }
@@ -132,7 +132,7 @@ TEST(TensorCopyTest, DisplacementsOfMapAndBarrierAreAddedBeforehand) {
   const Kernel kernel =
       decodeKernel("cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes "
                    "[%r1], [%rd1+128, {0}], [%r2+8];",
-                   kTarget);
+                   kCopyTarget);
 
   ASSERT_EQ(kernel.code.size(), 4U);
   const Instruction &map = kernel.code[0];
@@ -150,14 +150,14 @@ TEST(TensorCopyTest, DisplacementsOfMapAndBarrierAreAddedBeforehand) {
 TEST(TensorCopyTest, RefusesWrongCoordinates) {
   const std::string start =
       "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r1], ";
-  EXPECT_THAT(bodyError(start + "[%rd1, {1, 2, 3}], [%r2];", kTarget).message,
+  EXPECT_THAT(bodyError(start + "[%rd1, {1, 2, 3}], [%r2];", kCopyTarget).message,
               HasSubstr("a tensor map and 2 coordinates"));
-  EXPECT_THAT(bodyError(start + "[%rd1], [%r2];", kTarget).message, HasSubstr("2 coordinates"));
-  EXPECT_THAT(bodyError(start + "[%r3, {1, 2}], [%r2];", kTarget).message,
+  EXPECT_THAT(bodyError(start + "[%rd1], [%r2];", kCopyTarget).message, HasSubstr("2 coordinates"));
+  EXPECT_THAT(bodyError(start + "[%r3, {1, 2}], [%r2];", kCopyTarget).message,
               HasSubstr("address of 64 bits"));
-  EXPECT_THAT(bodyError("ld.global.u32 %r1, [%rd1, {1}];", kTarget).message,
+  EXPECT_THAT(bodyError("ld.global.u32 %r1, [%rd1, {1}];", kCopyTarget).message,
               HasSubstr("coordinates are not allowed here"));
-  EXPECT_THAT(bodyError(start + "[%rd1, 1], [%r2];", kTarget).message,
+  EXPECT_THAT(bodyError(start + "[%rd1, 1], [%r2];", kCopyTarget).message,
               HasSubstr("expected coordinates in braces"));
 }
 
@@ -175,7 +175,7 @@ TEST(TensorMapTest, ReplacesFields) {
   EXPECT_EQ(mode.instruction.immediate2, 8 * static_cast<int>(TensormapField::Swizzle));
   EXPECT_EQ(mode.constant(1), 2U);
   EXPECT_THAT(
-      bodyError("tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1], 5, %r2;", kTarget)
+      bodyError("tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1], 5, %r2;", kCopyTarget)
           .message,
       HasSubstr("immediate 5 is not a dimension from 0 to 4"));
 }
@@ -254,18 +254,19 @@ TEST(WarpGroupMatrixTest, TakesEveryWidth) {
 TEST(WarpGroupMatrixTest, RefusesWrongShapesAndCounts) {
   const std::string start = "wgmma.mma_async.sync.aligned.";
   EXPECT_THAT(
-      bodyError(start + "m64n12k32.f32.e4m3.e4m3 {%f1}, %rd1, %rd2, 1, 1, 1;", kTarget).message,
+      bodyError(start + "m64n12k32.f32.e4m3.e4m3 {%f1}, %rd1, %rd2, 1, 1, 1;", kCopyTarget).message,
       HasSubstr("no form of wgmma has this combination"));
   EXPECT_THAT(
-      bodyError(start + "m64n8k16.f32.e4m3.e4m3 {%f1}, %rd1, %rd2, 1, 1, 1;", kTarget).message,
+      bodyError(start + "m64n8k16.f32.e4m3.e4m3 {%f1}, %rd1, %rd2, 1, 1, 1;", kCopyTarget).message,
       HasSubstr("no form of wgmma has this combination"));
   EXPECT_THAT(
-      bodyError(start + "m64n8k32.f32.e4m3.e4m3 {%f1,%f2}, %rd1, %rd2, 1, 1, 1;", kTarget).message,
-      HasSubstr("expected a vector of 4 elements"));
-  EXPECT_THAT(
-      bodyError(start + "m64n8k32.f32.e4m3.e4m3 {%f1,%f2,%f3,%f4}, %rd1, %rd2, 1, 2, 1;", kTarget)
+      bodyError(start + "m64n8k32.f32.e4m3.e4m3 {%f1,%f2}, %rd1, %rd2, 1, 1, 1;", kCopyTarget)
           .message,
-      HasSubstr("immediate 2 is not 1 or -1"));
+      HasSubstr("expected a vector of 4 elements"));
+  EXPECT_THAT(bodyError(start + "m64n8k32.f32.e4m3.e4m3 {%f1,%f2,%f3,%f4}, %rd1, %rd2, 1, 2, 1;",
+                        kCopyTarget)
+                  .message,
+              HasSubstr("immediate 2 is not 1 or -1"));
 }
 
 TEST(WarpGroupMatrixTest, RegistersShareTheirSlotsWithNoOther) {
@@ -276,7 +277,7 @@ TEST(WarpGroupMatrixTest, RegistersShareTheirSlotsWithNoOther) {
       "st.global.f32 [%rd3], %f6;";
   Module module;
   PtxError error;
-  ASSERT_TRUE(loadModule(testing::moduleWith(body, kTarget), "90a", module, error))
+  ASSERT_TRUE(loadModule(testing::moduleWith(body, kCopyTarget), "90a", module, error))
       << error.message;
   const Kernel &kernel = module.kernels.at(0);
 

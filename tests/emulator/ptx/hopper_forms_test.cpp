@@ -15,9 +15,9 @@ using ::testing::HasSubstr;
 using testing::operandOf;
 using testing::sharedOffsetIn;
 
-constexpr const char *kTarget = "sm_90a";
+constexpr const char *kHopperTarget = "sm_90a";
 
-struct FormCase {
+struct HopperFormCase {
   const char *text;
   Op op;
   Type type;
@@ -26,10 +26,10 @@ struct FormCase {
   int numSrc;
 };
 
-void expectDecodes(std::span<const FormCase> cases) {
-  for (const FormCase &test : cases) {
+void expectDecodes(std::span<const HopperFormCase> cases) {
+  for (const HopperFormCase &test : cases) {
     SCOPED_TRACE(test.text);
-    const Kernel kernel = decodeKernel(test.text, kTarget);
+    const Kernel kernel = decodeKernel(test.text, kHopperTarget);
     ASSERT_EQ(kernel.code.size(), 2U); // and the final ret
     const Instruction &instruction = kernel.code[0];
 
@@ -45,7 +45,7 @@ void expectDecodes(std::span<const FormCase> cases) {
 TEST(HopperFormTest, DecodesBarriersInSharedMemory) {
   constexpr Space kShared = Space::Shared;
   constexpr Space kRemote = Space::SharedCluster;
-  const FormCase kCases[] = {
+  const HopperFormCase kCases[] = {
       {"mbarrier.init.shared::cta.b64 [%r1], 4;", Op::MbarrierInit, Type::B64, kShared, 0, 2},
       {"mbarrier.init.b64 [%rd1], %r2;", Op::MbarrierInit, Type::B64, Space::Generic, 0, 2},
       {"mbarrier.inval.shared.b64 [%r1];", Op::MbarrierInval, Type::B64, kShared, 0, 1},
@@ -83,7 +83,7 @@ TEST(HopperFormTest, DecodesBarriersInSharedMemory) {
 
 TEST(HopperFormTest, DecodesClustersAndLaunchControl) {
   constexpr Space kGeneric = Space::Generic;
-  const FormCase kCases[] = {
+  const HopperFormCase kCases[] = {
       {"mapa.shared::cluster.u32 %r1, %r2, 1;", Op::Mapa, Type::U32, Space::SharedCluster, 1, 2},
       {"mapa.shared::cluster.u32 %r1, tile, %r2;", Op::Mapa, Type::U32, Space::SharedCluster, 1, 2},
       {"mapa.u64 %rd1, %rd2, %r1;", Op::Mapa, Type::U64, kGeneric, 1, 2},
@@ -152,7 +152,7 @@ TEST(HopperFormTest, DecodesFences) {
        kind(ProxyFence::TensormapAcquire), Semantics::Acquire, Scope::Gpu},
   };
   for (const FenceCase &test : kCases) {
-    const Instruction fence = decodeKernel(test.text, kTarget).code.at(0);
+    const Instruction fence = decodeKernel(test.text, kHopperTarget).code.at(0);
     EXPECT_EQ(fence.op, test.op) << test.text;
     EXPECT_EQ(fence.immediate, test.kind) << test.text;
     EXPECT_EQ(fence.mods.semantics, test.semantics) << test.text;
@@ -161,7 +161,9 @@ TEST(HopperFormTest, DecodesFences) {
 }
 
 TEST(HopperFormTest, ReadsTheModifiersOfBarriers) {
-  const auto decode = [](const char *text) { return decodeKernel(text, kTarget).code.at(0).mods; };
+  const auto decode = [](const char *text) {
+    return decodeKernel(text, kHopperTarget).code.at(0).mods;
+  };
 
   const Modifiers wait =
       decode("mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p1, [%r1], %r2;");
@@ -182,10 +184,10 @@ TEST(HopperFormTest, ReadsTheModifiersOfBarriers) {
 }
 
 TEST(HopperFormTest, ArrivalsKeepCountAndBytesApart) {
-  const Kernel plain = decodeKernel("mbarrier.arrive.shared.b64 _, [%r1+8];", kTarget);
-  const Kernel count = decodeKernel("mbarrier.arrive.shared.b64 _, [tile+16], 3;", kTarget);
+  const Kernel plain = decodeKernel("mbarrier.arrive.shared.b64 _, [%r1+8];", kHopperTarget);
+  const Kernel count = decodeKernel("mbarrier.arrive.shared.b64 _, [tile+16], 3;", kHopperTarget);
   const Kernel bytes =
-      decodeKernel("mbarrier.arrive.expect_tx.shared.b64 %rd1, [%r1], 4096;", kTarget);
+      decodeKernel("mbarrier.arrive.expect_tx.shared.b64 %rd1, [%r1], 4096;", kHopperTarget);
 
   EXPECT_EQ(operandOf(plain, plain.code[0], 0), kNoSlot);
   EXPECT_EQ(plain.code[0].immediate, 8);
@@ -211,11 +213,12 @@ TEST(HopperFormTest, RefusesWhatATargetLacks) {
 }
 
 TEST(HopperFormTest, RefusesNumbersOutOfRange) {
-  EXPECT_THAT(bodyError("setmaxnreg.dec.sync.aligned.u32 44;", kTarget).message,
+  EXPECT_THAT(bodyError("setmaxnreg.dec.sync.aligned.u32 44;", kHopperTarget).message,
               HasSubstr("immediate 44 is not a multiple of 8 from 24 to 256"));
-  EXPECT_THAT(bodyError("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;", kTarget).message,
-              HasSubstr("immediate 64 is not 128"));
-  EXPECT_THAT(bodyError("mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];", kTarget).message,
+  EXPECT_THAT(
+      bodyError("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;", kHopperTarget).message,
+      HasSubstr("immediate 64 is not 128"));
+  EXPECT_THAT(bodyError("mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];", kHopperTarget).message,
               HasSubstr("expected \"_\""));
 }
 

@@ -28,7 +28,7 @@ constexpr const char *kEntry =
     "{ .param .b32 x; .param .b32 y; st.param.b32 [x], 5; call.uni (y), sum, (x);\n"
     "ld.param.b32 %r1, [y]; }\nst.global.u32 [%rd1], %r1; ret; }\n";
 
-Kernel load(const std::string &text, bool shareSlots = true) {
+Kernel loadFunctions(const std::string &text, bool shareSlots = true) {
   Module module;
   PtxError error;
   const std::string header = ".version 9.0\n.target sm_90\n.address_size 64\n";
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> callsOf(const Kernel &kernel) {
 }
 
 TEST(RecursionTest, TheFunctionStandsOnceBehindTheKernel) {
-  const Kernel kernel = load(std::string(kSum) + kEntry);
+  const Kernel kernel = loadFunctions(std::string(kSum) + kEntry);
 
   ASSERT_EQ(kernel.functions.size(), 1U);
   const DeviceFunction &sum = kernel.functions[0];
@@ -66,7 +66,7 @@ TEST(RecursionTest, TheFunctionStandsOnceBehindTheKernel) {
 }
 
 TEST(RecursionTest, FramesAreRoundedAndFollowTheKernelsOwn) {
-  const Kernel kernel = load(std::string(kSum) + kEntry);
+  const Kernel kernel = loadFunctions(std::string(kSum) + kEntry);
   const std::vector<std::uint32_t> calls = callsOf(kernel);
 
   EXPECT_EQ(kernel.localBytes, 16U + kStackBytes); // x and y of the kernel
@@ -86,7 +86,7 @@ TEST(RecursionTest, FramesAreRoundedAndFollowTheKernelsOwn) {
 
 TEST(RecursionTest, KeepsWhatTheFunctionWritesButNotTheStackPointer) {
   for (const bool shareSlots : {false, true}) {
-    const Kernel kernel = load(std::string(kSum) + kEntry, shareSlots);
+    const Kernel kernel = loadFunctions(std::string(kSum) + kEntry, shareSlots);
     const DeviceFunction &sum = kernel.functions.at(0);
     const std::vector<std::uint32_t> calls = callsOf(kernel);
     const std::uint32_t stackPointer = operandOf(kernel, kernel.code[calls[0] - 1], 0);
@@ -109,7 +109,7 @@ TEST(RecursionTest, KeepsWhatTheFunctionWritesButNotTheStackPointer) {
 }
 
 TEST(RecursionTest, VariablesOfTheFunctionLieAtTheStackPointer) {
-  const Kernel kernel = load(std::string(kSum) + kEntry, false);
+  const Kernel kernel = loadFunctions(std::string(kSum) + kEntry, false);
   const std::uint32_t first = kernel.functions.at(0).first;
 
   // two moves of argument addresses, then the address of depot, whose offset is not 0
@@ -127,7 +127,8 @@ TEST(RecursionTest, FunctionsThatReachACycleAreCalledAndTheOthersExpanded) {
   const std::string even = ".func even() ; .func odd() { call even; ret; }\n"
                            ".func even() { .reg .pred %p<2>; @%p1 call odd; call leaf; ret; }\n"
                            ".func leaf() { membar.cta; ret; }\n.func outer() { call odd; ret; }\n";
-  const Kernel kernel = load(even + ".visible .entry k() { call outer; call leaf; ret; }\n");
+  const Kernel kernel =
+      loadFunctions(even + ".visible .entry k() { call outer; call leaf; ret; }\n");
 
   ASSERT_EQ(kernel.functions.size(), 3U);
   EXPECT_EQ(kernel.functions[0].name, "outer");
