@@ -21,7 +21,7 @@ constexpr MmaShape mma(MmaFormat format, MmaAccumulator accumulator) {
   return {.a = format, .b = format, .accumulator = accumulator};
 }
 
-constexpr MmaShape wgmma(MmaFormat format) {
+constexpr MmaShape wgmmaShape(MmaFormat format) {
   return {.m = 64, .n = 8, .a = format, .b = format};
 }
 
@@ -46,16 +46,16 @@ constexpr HexVector kVectors[] = {
     {"89", mma(MmaFormat::E4M3, MmaAccumulator::F16),
      "373f323db8c1b5ae38ad37b8b832af9d2ac299b32eaeb0b5c1b5b3a32e3e3c2b",
      "af36b0b5b911bf392ea61c33bd3caaadae3b2e32a1b2aab819b9b62228b9b8b7", 0x3500, 0xb88c},
-    {"90a", wgmma(MmaFormat::E4M3),
+    {"90a", wgmmaShape(MmaFormat::E4M3),
      "1bbd32bc26b12b1e3e3834b5b5aa3fb8af2bb28db638359e21ba9789ab26303e",
      "b62f3ab3b5a6b1b2b727adbac331a5bb07bc3227b238b8b0b0a628ae30bc2db1", 0x00000000, 0x3fe6ac00},
-    {"90a", wgmma(MmaFormat::E4M3),
+    {"90a", wgmmaShape(MmaFormat::E4M3),
      "19a731b8b136b509bd372bbdb237b53a392e398623b7b7338133b1b438a3ac43",
      "40abaa362738b88d10baa8adb0a8b3b03abab0b634b7b0b130b340acb8aea834", 0x00000000, 0x3fb33400},
-    {"90a", wgmma(MmaFormat::E5M2),
+    {"90a", wgmmaShape(MmaFormat::E5M2),
      "33b93f38b43fbd3dbd2baf21b935b7b61dba3ab6b9b83ab83bba2fbab6363cac",
      "35b432b9b43c3fbcbab823ae3dbe353d40bd3c31ba38bc3e3d3c3abab832adb3", 0x00000000, 0xbf4b1800},
-    {"90a", wgmma(MmaFormat::E5M2),
+    {"90a", wgmmaShape(MmaFormat::E5M2),
      "b93a30b4b7bf2abbacbcbf343dbfaab909b7343c3b3ab4b93ab83e383bab3e27",
      "3eab363b27aeae403934b63f373db4b7babe3a1c363a2fc2c0b73d3ebeaf3a2e", 0x00000000, 0x3fb94000},
     {"100a", mma(MmaFormat::E4M3, MmaAccumulator::F32),
