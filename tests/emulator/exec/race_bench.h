@@ -1,5 +1,5 @@
 // Drives the race checks by hand, without a program: a cluster of two blocks of eight warps whose
-// instruction at PTX line n is a placeholder. Main type: RaceBench.
+// instruction at PTX line n is a nop. Main type: RaceBench.
 #pragma once
 
 #include "emulator/exec/block.h"
